@@ -153,7 +153,7 @@ struct DownloadRun: Sendable {
             return try await resume(partial) { try await perform(plan, resuming: $0) }
         }
         // Avoids a pointless request.
-        if [.whole, cached.map { .newer(than: $0) }].contains(plan), request.intent == .opportunistic,
+        if plan == .whole, request.intent == .opportunistic,
             let refusal = try await cache.refusal(
                 of: request.metadata(Validator()), expectedLength: expected.length, on: job.terms)
         {

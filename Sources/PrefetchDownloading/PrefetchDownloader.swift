@@ -78,9 +78,10 @@ public final class PrefetchDownloader: Sendable {
     private func beginRounds(for requests: some Sequence<DownloadRequest>) {
         let now = environment.now()
         state.withLock { state in
-            for request in requests where state.jobs[request.key] == nil {
-                state.rounds.begin(with: request, now: now)
-            }
+            let new = requests.filter { state.jobs[$0.key] == nil }
+            for request in new { state.rounds.begin(with: request, now: now) }
+            // Before the first of them begins, so that it displaces none that was not handed over yet.
+            for request in new { _ = state.rounds.turn(of: request) }
         }
     }
 
@@ -124,7 +125,14 @@ public final class PrefetchDownloader: Sendable {
     public func prefetch(_ requests: some Sequence<DownloadRequest>) -> [Download] {
         let requests = Array(requests)
         beginRounds(for: requests)
-        return requests.map(start)
+        var downloads: [Int: Download] = [:]
+        // Otherwise the first of the list would have the first slots.
+        for (index, request) in requests.enumerated().sorted(by: {
+            ($0.element.priority, $1.offset) > ($1.element.priority, $0.offset)
+        }) {
+            downloads[index] = start(request)
+        }
+        return requests.indices.compactMap { downloads[$0] }
     }
 
     /// Cancels all downloads, and waits until their partials have been kept.

@@ -4,8 +4,12 @@ internal import PrefetchCaching
 struct Rounds {
     /// After so many seconds without a download, the next one begins a new list.
     private static let longestPause: Int64 = 60
+    /// After so many seconds the next download begins a new list in any case, so that a process that never pauses does not
+    /// keep what it downloaded first for ever.
+    private static let longestRound: Int64 = 86_400
 
     private var rounds: [String: Round] = [:]
+    private var began: Int64?
     private var pausedAt: Int64?
 
     /// Notes, before any request of a list is added, that a key is requested whose download is not under way.
@@ -13,7 +17,9 @@ struct Rounds {
     /// - Parameter now: Seconds since 1970.
     mutating func begin(with request: DownloadRequest, now: Int64) {
         // A clock that was set back ends the pause as well.
-        if let pausedAt, !(pausedAt...pausedAt + Self.longestPause).contains(now) { rounds = [:] }
+        let isOver = pausedAt.map { !($0...$0 + Self.longestPause).contains(now) } ?? false
+        let isOld = began.map { !($0...$0 + Self.longestRound).contains(now) } ?? true
+        if isOver || isOld { (rounds, began) = ([:], now) }
         pausedAt = nil
         if rounds[request.source]?.contains(request.key) == true { rounds[request.source] = nil }
     }

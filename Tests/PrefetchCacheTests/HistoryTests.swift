@@ -151,6 +151,40 @@ import Testing
         #expect(engine.history.rows().figures[day]?[.wantedOfDay] == 1)
     }
 
+    @Test func whatIsDeclinedDoesNotMakeItForgetWhatHasLeft() throws {
+        let engine = try engine()
+        try store("left", in: engine)
+        try engine.flush()
+        _ = try engine.remove("left")
+        for _ in 0..<2 {
+            for number in 0..<300 {
+                let metadata = ItemMetadata(key: try ItemKey("declined \(number)"), source: "feed")
+                engine.catalog.noteDeclined(Newcomer(metadata))
+            }
+            try engine.flush()
+        }
+        expect(try figures(of: engine), [.declined: 300, .wantedOfDay: 0])
+        for key in ["left", "declined 0"] as [ItemKey] { _ = try engine.open(key) }
+        expect(try figures(of: engine), [.wantedOfDay: 2, .missed: 2, .missedBytes: 1000])
+        let entries = try engine.journal(after: nil).entries.filter { $0.kind == .missed }
+        #expect(entries.map(\.source) == ["feed", "feed"])
+        #expect(entries.map { $0.storedAt != nil } == [true, false])
+    }
+
+    /// After a reset the file may begin with a record that equals the last one that was read.
+    @Test func aResetIsSeenByOtherProcesses() throws {
+        let (first, second) = (try engine(), try engine())
+        for _ in 0..<3 {
+            second.history.record(UsageEvent(kind: .missed(count: 1, wasStored: false)))
+            second.history.save()
+        }
+        #expect(first.history.rows().total[.missed] == 3)
+        try second.history.reset()
+        second.history.record(UsageEvent(kind: .missed(count: 1, wasStored: false)))
+        second.history.save()
+        #expect(first.history.rows().total[.missed] == 1)
+    }
+
     @Test func aPurgedFileIsCountedWhenItIsMissed() throws {
         let engine = try engine()
         try store("a", in: engine)

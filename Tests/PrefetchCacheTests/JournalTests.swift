@@ -308,7 +308,9 @@ import Testing
         let before = try engine.journal(after: nil)
         // So short that all would fit into the file.
         let count = Int64(JournalWriter.mostUnsaved + 1000)
-        for number in 1...count { engine.history.record(UsageEvent(kind: .missed(count: number))) }
+        for number in 1...count {
+            engine.history.record(UsageEvent(kind: .missed(count: number, wasStored: false)))
+        }
         let entries = try engine.journal(after: before.end).entries
         #expect(entries.first?.kind == .entriesLost)
         #expect(entries.first?.count == Int64(JournalWriter.mostUnsaved / 2))

@@ -102,6 +102,63 @@ import Testing
         #expect(knowledge.worth(ofSource: "x", age: Self.day) < knowledge.worth(ofSource: "x", age: 0))
     }
 
+    /// A source of which everything was declined so far takes as much space as any other.
+    @Test func whatWasOnlyDeclinedIsWorthNoMoreThanTheRest() {
+        var rows = HistoryRows()
+        var stored = PrefetchFigures()
+        stored[.stored] = 10
+        stored[.storedBytes] = 10_000_000
+        stored[.usedOfDay] = 9
+        var declined = PrefetchFigures()
+        declined[.declined] = 5
+        rows.add(stored, day: HistoryDay.containing(now - 3 * Self.day), source: "known")
+        rows.add(declined, day: HistoryDay.containing(now - 3 * Self.day), source: "declined")
+        let knowledge = SourceKnowledge(rows, now: now)
+        #expect(knowledge.knows("declined"))
+        #expect(knowledge.usualLength(of: "declined") == 1_000_000)
+        #expect(
+            knowledge.worth(ofSource: "declined", age: 0) < knowledge.worth(ofSource: "known", age: 0))
+    }
+
+    /// Neither a forged item nor a forged history stops a process.
+    @Test func impossibleNumbersAreHarmless() {
+        for day in [Int32.min, -1, .max] {
+            for value in [Int64.min, -1, .max] {
+                var rows = HistoryRows()
+                var figures = PrefetchFigures()
+                for metric in PrefetchFigures.Metric.allCases { figures[metric] = value }
+                rows.add(figures, day: day, source: "s")
+                figures[.stored] = .max
+                rows.add(figures, day: HistoryDay.containing(now), source: "s")
+                let knowledge = SourceKnowledge(rows, now: now)
+                #expect((60...4e7).contains(knowledge.usualAge))
+                #expect(knowledge.chance(ofSource: "s", age: .max).isFinite)
+                #expect(knowledge.usualLength(of: "s") ?? 1 > 0)
+            }
+        }
+        let victim = Victim(
+            hash: KeyHash(high: 0, low: 0), key: "", kind: .item, chargedBytes: 0, priority: 0)
+        for (storedAt, age) in [(Int64.min, Int64.max), (.max, 0), (now - 5, 5)] {
+            let item = WeighedItem(victim: victim, source: "", lastUse: 0, storedAt: storedAt, isUsed: false)
+            #expect(item.age(at: now) == age)
+        }
+    }
+
+    /// Items of unknown sources are weighed even if many known ones were there before them.
+    @Test func strangersBehindManyKnownItemsAreFound() throws {
+        let container = try TemporaryContainer()
+        let simulation = try trained(capacity: 150_000, in: container, opening: [("often", 1, 100)])
+        for number in 0..<200 {
+            let source = number < 150 ? "often" : "stranger \(number)"
+            try simulation.arrive(
+                try ItemKey("item \(number)"), source: source, size: 100, at: now + Int64(number))
+        }
+        let order = try simulation.evictionOrder()
+        #expect(order.count == 200)
+        let first = try #require(order.firstIndex { $0.hasPrefix("item 15") })
+        #expect((1..<150).contains(first))
+    }
+
     @Test(arguments: [-400, -1, 0, 1, 400, 100_000])
     func aClockThatJumpsLeavesSoundNumbers(days: Int) {
         var rows = HistoryRows()
@@ -145,5 +202,19 @@ import Testing
         }
         let never = simulation.result.downloadedBytes - 10_000
         #expect((100...3_000).contains(never))
+    }
+}
+
+extension PrefetchSimulation {
+    /// The keys of all items, in the order in which one eviction would choose them if none of them could be removed.
+    fileprivate func evictionOrder() throws -> [String] {
+        try cache.catalog.transaction { transaction in
+            let policy = cache.evictor.policy
+            var order: [String] = []
+            while let victim = try policy.victims(atMost: 1, passingOver: [], in: transaction).first {
+                order.append(victim.key)
+            }
+            return order
+        }
     }
 }

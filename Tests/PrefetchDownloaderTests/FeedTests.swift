@@ -9,8 +9,8 @@ import Testing
 
 /// Lists that exceed the budget, handed over at every launch.
 @Suite struct FeedTests {
-    static let length = 40_000
-    static let count = 60
+    static let length = 10_000
+    static let count = 240
     static let budget = ByteCount.bytes(1_000_000)
 
     enum Order: CaseIterable {
@@ -75,9 +75,9 @@ import Testing
         #expect(first.cached.count >= 20)
         for _ in 0..<2 {
             let again = try await launch(names, server, in: container, announced: announced, order)
-            // Where transfers overlap, the last place may still go to another item once.
+            // Transfers that overlap may all find the last place free: 4 of 240 items, less than 2 %.
             #expect(again.bytes * 50 <= Int64(Self.count * Self.length))
-            #expect(again.cached.symmetricDifference(first.cached).count <= 2)
+            #expect(again.cached.symmetricDifference(first.cached).count <= 8)
         }
     }
 

@@ -44,4 +44,11 @@ import Testing
         rounds.pause(now: 10_000)
         #expect((try round("c", at: 10_000 + seconds, in: &rounds) === first) == isSame)
     }
+
+    @Test func aDayEndsIt() throws {
+        var rounds = Rounds()
+        let first = try round("a", at: 1000, in: &rounds)
+        #expect(try round("b", at: 87_400, in: &rounds) === first)
+        #expect(try round("c", at: 87_401, in: &rounds) !== first)
+    }
 }

@@ -9,7 +9,7 @@ public struct JournalEntry: Hashable, Sendable {
         /// A cached item was read ``JournalEntry/count`` times.
         case read
         /// An item was looked for ``JournalEntry/count`` times and not found. Source and length are known only if it had
-        /// been in the cache.
+        /// been in the cache, the source also if it had been declined.
         case missed
         /// An item left the cache for a ``JournalEntry/departure`` other than being opened.
         case left

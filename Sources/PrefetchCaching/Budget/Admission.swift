@@ -74,7 +74,7 @@ final class Admission: Sendable {
             (room, made) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
         }
         guard room >= bytes else {
-            if made.isOutweighed { catalog.noteDeclined(newcomer, bytes: total) }
+            if made.isOutweighed { catalog.noteDeclined(newcomer) }
             return made.obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)
         }
         let grant = min(max(bytes, nextStep(ceiling)), room)
@@ -83,23 +83,34 @@ final class Admission: Sendable {
         try transaction.changeAllowance(of: catalog.environment.session, by: grant)
         let isNearlyFull = room - grant < ceiling - Watermarks.high(ceiling)
         self.isNearlyFull.store(isNearlyFull, ordering: .relaxed)
-        if isNearlyFull, newcomer.mode == .evicting { demand.withLock { $0 = newcomer.successor } }
+        if isNearlyFull, newcomer.mode == .evicting {
+            // Stores overlap, so a more urgent item may be admitted after one that is to stay nevertheless.
+            demand.withLock { demand in
+                if demand.map({ $0.priority >= newcomer.priority }) ?? true { demand = newcomer.successor }
+            }
+        }
         return nil
     }
 
-    /// Returns why an item would not be admitted now, or `nil`. Evicts nothing.
+    /// Returns why an item would not be admitted now, or `nil`. Evicts only what has expired.
     ///
-    /// - Parameter bytes: What the item would be charged.
-    /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
-    func refusal(ofItem bytes: Int64, for newcomer: Newcomer) throws(CacheError) -> Refusal? {
-        if catalog.inMemory({ $0.allowance.covers(bytes) }) { return nil }
-        return try givingUpAllowance { transaction in
+    /// - Parameters:
+    ///   - bytes: What the item would be charged.
+    ///   - isGuess: Whether that is only what items of its source usually are: no reason to call it too large.
+    func refusal(ofItem bytes: Int64, isGuess: Bool, for newcomer: Newcomer) throws(CacheError) -> Refusal? {
+        try givingUpAllowance { transaction in
+            try evictor.evictExpired(from: transaction)
             let snapshot = try watch.snapshot(transaction)
-            if let refusal = snapshot.refusal(ofItem: bytes) { return refusal }
-            let excess = try transaction.usedBytes() + bytes - Self.grantable(snapshot)
-            let room = try evictor.attainable(excess, for: newcomer, in: transaction)
+            if !isGuess, let refusal = snapshot.refusal(ofItem: bytes) { return refusal }
+            let bytes = isGuess ? min(bytes, snapshot.largestItem) : bytes
+            func attainable() throws -> RoomMade {
+                let excess = try transaction.usedBytes() + bytes - Self.grantable(snapshot)
+                return try evictor.attainable(excess, for: newcomer, in: transaction)
+            }
+            var room = try attainable()
+            if room.attainable != nil, try catalog.reclaimDeadWriters(transaction) { room = try attainable() }
             guard room.attainable != nil else { return nil }
-            if room.isOutweighed { catalog.noteDeclined(newcomer, bytes: bytes) }
+            if room.isOutweighed { catalog.noteDeclined(newcomer) }
             return room.obstacle ?? .overBudget(needed: bytes, budget: snapshot.ceiling)
         }
     }

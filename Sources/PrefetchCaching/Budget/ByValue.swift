@@ -2,8 +2,9 @@ internal import PrefetchItemFormat
 
 /// Evicts the item that is worth least: least likely to be opened still, for the space that the items of its source take.
 ///
-/// Within a source, items are worth the less the longer they were not used, so the order there is that of LRU, and only
-/// the first item of each source need be weighed. Where the sources do not differ, the order is that of LRU altogether.
+/// Within a source the order is that of LRU: an item that was not used is worth the less the longer it has been there, and
+/// one that was used counts as new and keeps its place, so that only the first item of each source is weighed. Where the
+/// sources do not differ, the order is that of LRU altogether.
 ///
 /// For one eviction: an instance returns no file twice.
 final class ByValue: EvictionPolicy {
@@ -62,13 +63,21 @@ final class ByValue: EvictionPolicy {
     private func load(_ priority: Double, _ transaction: CatalogTransaction) throws {
         self.priority = priority
         (lastStranger, untilNextLook) = (-1, 0)
-        heads = []
-        for source in knowledge.names {
-            if let item = try transaction.items(
-                ofSource: source, priority: priority, after: -1, atMost: 1
-            ).first {
-                heads.append(Head(source: source, item: item, worth: worth(of: item, source)))
-            }
+        heads = try firstItems(transaction).map {
+            Head(source: $0.source, item: $0, worth: worth(of: $0, $0.source))
+        }
+    }
+
+    /// The first item of each known source. An app may give each item a priority of its own, so not every source is asked
+    /// for where there are few items.
+    private func firstItems(_ transaction: CatalogTransaction) throws -> [WeighedItem] {
+        let items = try transaction.items(ofPriority: priority, after: -1, atMost: Self.reach)
+        guard items.count == Self.reach else {
+            var seen: Set<String> = []
+            return items.filter { knowledge.knows($0.source) && seen.insert($0.source).inserted }
+        }
+        return try knowledge.names.compactMap {
+            try transaction.items(ofSource: $0, priority: priority, after: -1, atMost: 1).first
         }
     }
 
@@ -113,18 +122,17 @@ final class ByValue: EvictionPolicy {
                 ofPriority: priority, after: lastStranger, atMost: Self.reach)
             guard let last = items.last else { return }
             strangers = items.filter { !knowledge.knows($0.source) }
+            lastStranger = last.lastUse
             // Without heads, all that is left are strangers, however late they come.
             guard !strangers.isEmpty || heads.isEmpty else {
                 untilNextLook = Self.reach
                 return
             }
-            lastStranger = last.lastUse
         } while strangers.isEmpty
     }
 
     private func worth(of item: WeighedItem, _ source: String) -> Double {
-        // What was used before has shown its worth, whenever that was.
-        knowledge.worth(ofSource: source, age: item.isUsed ? 0 : max(0, now - item.storedAt))
+        knowledge.worth(ofSource: source, age: item.age(at: now))
     }
 }
 
@@ -136,6 +144,11 @@ struct WeighedItem: Sendable {
     /// In milliseconds since 1970.
     let storedAt: Int64
     let isUsed: Bool
+
+    /// Milliseconds since it was stored; 0 for an item that was used before, which has shown its worth, whenever that was.
+    ///
+    /// - Parameter now: In milliseconds since 1970.
+    func age(at now: Int64) -> Int64 { isUsed ? 0 : max(0, now.subtractingOrMax(storedAt)) }
 
     func victim(worth: Double) -> Victim {
         var victim = victim

@@ -144,13 +144,9 @@ final class Evictor: BudgetKeeping {
     func attainable(_ bytes: Int64, for newcomer: Newcomer, in transaction: CatalogTransaction) throws
         -> RoomMade
     {
-        var made: RoomMade?
-        try transaction.tentatively {
-            made = try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction)
-                .preview(bytes)
-            return false
+        try transaction.rollingBack {
+            try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction).preview(bytes)
         }
-        return made ?? RoomMade(freed: 0, attainable: 0)
     }
 
     /// Returns how much of `bytes` of the volume eviction could free now. Only reads the catalog.

@@ -29,7 +29,7 @@ struct Newcomer: Sendable {
     /// Any further item like this one: of a round, one that comes after all that were handed over.
     var successor: Newcomer {
         var next = self
-        next.turn?.position = .max
+        next.turn?.position = Turn.afterAll
         return next
     }
 }
@@ -50,15 +50,24 @@ package struct AdmissionTerms: Sendable {
 
 /// The place of an item in a ``Round``.
 package struct Turn: Sendable {
+    static let afterAll = Int.max
+
     let round: Round
     var position: Int
 
+    /// Whether no item in particular is meant, so that none of the round gives way to it, whatever its priority.
+    var isAfterAll: Bool { position == Self.afterAll }
+
     /// The most bytes that gave way to an item of the round that comes no later and has no lower priority, when it was
     /// refused for what precedes it; `nil` if none was. Spares each of a long list's remaining items the same search.
-    func left(forPriority priority: Float) -> Int64? { round.left(for: self, priority) }
+    ///
+    /// - Parameter evictable: All bytes that may be evicted. When they change, the search begins anew.
+    func left(of evictable: Int64, forPriority priority: Float) -> Int64? {
+        round.left(of: evictable, for: self, priority)
+    }
 
-    func noteLeft(_ bytes: Int64, forPriority priority: Float) {
-        round.noteLeft(bytes, for: self, priority)
+    func noteLeft(_ bytes: Int64, of evictable: Int64, forPriority priority: Float) {
+        round.noteLeft(bytes, of: evictable, for: self, priority)
     }
 }
 
@@ -70,7 +79,7 @@ package final class Round: Sendable {
         var positions: [KeyHash: Int] = [:]
         /// In the order of the list.
         var hashes: [KeyHash] = []
-        var refused: (position: Int, priority: Float, left: Int64)?
+        var refused: (position: Int, priority: Float, left: Int64, evictable: Int64)?
     }
 
     private let state = Mutex(State())
@@ -93,16 +102,19 @@ package final class Round: Sendable {
 
     func position(of hash: KeyHash) -> Int? { state.withLock { $0.positions[hash] } }
 
-    fileprivate func left(for turn: Turn, _ priority: Float) -> Int64? {
+    fileprivate func left(of evictable: Int64, for turn: Turn, _ priority: Float) -> Int64? {
         state.withLock { state in
-            state.refused.flatMap { $0.position <= turn.position && $0.priority >= priority ? $0.left : nil }
+            guard let refused = state.refused, refused.evictable == evictable,
+                refused.position <= turn.position, refused.priority >= priority
+            else { return nil }
+            return refused.left
         }
     }
 
-    fileprivate func noteLeft(_ bytes: Int64, for turn: Turn, _ priority: Float) {
+    fileprivate func noteLeft(_ bytes: Int64, of evictable: Int64, for turn: Turn, _ priority: Float) {
         // A trim asks for an item that follows all others: what is refused to that says nothing about them.
-        guard turn.position < .max else { return }
-        state.withLock { $0.refused = (turn.position, priority, bytes) }
+        guard !turn.isAfterAll else { return }
+        state.withLock { $0.refused = (turn.position, priority, bytes, evictable) }
     }
 
     /// The last item of the list before `end` and after `position`, and its own position.

@@ -47,7 +47,7 @@ public import PrefetchStorageAreas
     private let capacity: Int64
     private let usesGate: Bool
     private let warmUp: Int64
-    private let cache: SimulatedCache
+    let cache: SimulatedCache
     private var items: [KeyHash: Item] = [:]
     /// What came of everything so far.
     public private(set) var result = Result()
@@ -88,7 +88,7 @@ public import PrefetchStorageAreas
             key: key, source: source, destination: .applicationSupport("item"), storedAt: time, expiresAt: nil
         )
         if usesGate, cache.history.knowledge().pauses(key, from: source) {
-            return try decline(metadata, charge)
+            return try decline(metadata)
         }
         if item.counts { result.downloadedBytes += size }
         let isStored = try cache.catalog.transaction { transaction in
@@ -103,7 +103,7 @@ public import PrefetchStorageAreas
         }
         if isStored { return try write() }
         noteWasted(key.hash)
-        try decline(metadata, charge)
+        try decline(metadata)
     }
 
     /// The user opens an item.
@@ -174,8 +174,8 @@ public import PrefetchStorageAreas
         if isHit { result.hitBytes += item.size }
     }
 
-    private func decline(_ metadata: ItemMetadata, _ size: Int64) throws(CacheError) {
-        cache.catalog.noteDeclined(Newcomer(metadata), bytes: size)
+    private func decline(_ metadata: ItemMetadata) throws(CacheError) {
+        cache.catalog.noteDeclined(Newcomer(metadata))
         try write()
     }
 

@@ -34,8 +34,7 @@ extension Engine {
             // It may be another attempt.
             files.restore()
             volume.setAvailable(available)
-            var result: PressureRehearsal?
-            try transaction.tentatively {
+            return try transaction.rollingBack {
                 let pressure = try watch.preview(transaction).pressure
                 // An app repeats it every second.
                 var count: Int
@@ -43,13 +42,10 @@ extension Engine {
                     count = files.evicted.count
                     _ = try admission.maintain(in: transaction)
                 } while files.evicted.count > count
-                result = PressureRehearsal(
+                return PressureRehearsal(
                     pressure: pressure, evicted: files.evicted, remainingItems: try transaction.itemCount(),
                     after: try CapacityReport(watch.preview(transaction), transaction))
-                return false
             }
-            guard let result else { preconditionFailure("the transaction has ended without its body") }
-            return result
         }
     }
 }

@@ -134,16 +134,19 @@ final class RoomForRequest {
 
     private func look(for bytes: Int64) throws {
         (obstacle, isOutweighed) = (nil, false)
-        if let newcomer, let left = newcomer.turn?.left(forPriority: newcomer.priority), left < bytes {
+        let evictable = try measure.evictableBytes(transaction)
+        if let newcomer, !isPartial,
+            let left = newcomer.turn?.left(of: evictable, forPriority: newcomer.priority),
+            left < bytes
+        {
             (obstacle, attainableBytes) = (.lowValue, left)
             return
         }
-        let evictable = try measure.evictableBytes(transaction)
         var isOver = false
         defer {
             attainableBytes = isOver ? foundBytes + goneBytes : evictable - stuckBytes
             if attainableBytes < bytes, isHeldByRound, let newcomer {
-                newcomer.turn?.noteLeft(attainableBytes, forPriority: newcomer.priority)
+                newcomer.turn?.noteLeft(attainableBytes, of: evictable, forPriority: newcomer.priority)
             }
         }
         var limit = 1
@@ -185,12 +188,14 @@ final class RoomForRequest {
         if position > turn.position {
             while let last = turn.round.last(before: endOfRound, after: turn.position) {
                 endOfRound = last.position
-                if let found = try transaction.itemVictim(last.hash), found.priority <= newcomer.priority {
+                if let found = try transaction.weighedItem(last.hash)?.victim,
+                    found.priority <= newcomer.priority
+                {
                     foundInRound.insert(found.hash)
                     return found
                 }
             }
-        } else if position < turn.position, victim.priority == newcomer.priority {
+        } else if position < turn.position, victim.priority == newcomer.priority || turn.isAfterAll {
             stuckBytes += measure.bytes(of: victim)
             (obstacle, isHeldByRound) = (.lowValue, true)
             return nil

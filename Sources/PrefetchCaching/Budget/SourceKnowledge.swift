@@ -12,16 +12,20 @@ struct SourceKnowledge: Sendable {
         /// Bytes of content of one item, on average.
         let meanBytes: Double
         /// Items that arrived, stored or declined.
-        let arrived: Int64
+        let arrived: Double
         /// Whether so little of it is opened, for the space that it takes, that downloading it is not worth while.
         fileprivate(set) var isPaused = false
         /// Bytes that arrived recently.
         fileprivate let recentBytes: Double
 
-        fileprivate init(_ sums: Sums, prior: Double) {
+        /// ``meanBytes`` as a length.
+        var usualLength: Int64 { Int64(min(meanBytes, 1e18)) }
+
+        /// - Parameter usualBytes: The mean length for a source of which nothing was stored.
+        fileprivate init(_ sums: Sums, prior: Double, usualBytes: Double) {
             let rate = (sums.opened + strengthOfPrior * prior) / (sums.trials + strengthOfPrior)
             openRate = min(max(rate, 1e-4), 0.98)
-            meanBytes = sums.weight > 0 ? max(1, sums.bytes / sums.weight) : 1
+            meanBytes = sums.weight > 0 ? max(1, sums.bytes / sums.weight) : usualBytes
             arrived = sums.arrived
             recentBytes = sums.recentBytes
         }
@@ -34,14 +38,14 @@ struct SourceKnowledge: Sendable {
         var trials = 0.0
         var bytes = 0.0
         var weight = 0.0
-        var arrived: Int64 = 0
+        var arrived = 0.0
         var recentBytes = 0.0
     }
 
     /// Sources that are told apart: those that sent most. All others share the prior.
     private static let most = 256
     /// With fewer items a source is not yet told from others.
-    private static let fewestItems = 3
+    private static let fewestItems = 3.0
     /// How many items' worth of evidence the rate of all sources is for a new one.
     private static let strengthOfPrior = 2.0
     /// The weight of a day relative to the next …
@@ -59,9 +63,11 @@ struct SourceKnowledge: Sendable {
     /// A source is paused below this part of what is downloaded otherwise, and of the items opened.
     private static let pause = (part: 0.28, openRate: 0.3)
     /// No source is paused before it has sent so many items.
-    private static let fewestToPause = 5
+    private static let fewestToPause = 5.0
     /// The days of which the sources' shares in what is downloaded are taken.
-    private static let recentDays: Int32 = 60
+    private static let recentDays = 60
+    /// The usual age at opening is within these bounds, in seconds, whatever a damaged history says.
+    private static let plausibleAge = 60.0...4e7
     private static let day = 86_400.0
 
     /// Those told apart, by name.
@@ -82,11 +88,12 @@ struct SourceKnowledge: Sendable {
         var ages = Self.priorAge.strength
         var logarithms = Self.priorAge.logarithm * Self.priorAge.strength
         for (place, figures) in rows.figures {
-            let weight = Self.weight(daysAgo: today - place.day)
-            ages += weight * Double(figures[.ages])
-            logarithms += weight * Double(figures[.ageLogarithms]) / 1000
+            let weight = Self.weight(daysAgo: Int(today) - Int(place.day))
+            ages += weight * max(0, Double(figures[.ages]))
+            logarithms += weight * max(0, Double(figures[.ageLogarithms])) / 1000
         }
-        let usualAge = exp(logarithms / ages)
+        let usualAge = min(
+            max(exp(logarithms / ages), Self.plausibleAge.lowerBound), Self.plausibleAge.upperBound)
         self.usualAge = usualAge
 
         let sums = Dictionary(grouping: rows.figures, by: \.key.source)
@@ -108,7 +115,7 @@ struct SourceKnowledge: Sendable {
         for (name, sums) in known.sorted(by: { ($1.value.weight, $0.key) < ($0.value.weight, $1.key) })
             .prefix(Self.most)
         {
-            sources[name] = Source(sums, prior: prior)
+            sources[name] = Source(sums, prior: prior, usualBytes: meanBytes)
         }
         pause()
     }
@@ -118,24 +125,25 @@ struct SourceKnowledge: Sendable {
     ) -> Sums {
         var sums = Sums()
         for (day, figures) in days.sorted(by: { $0.day > $1.day }) {
-            let arrived = figures[.stored] + figures[.declined]
+            let arrived = Double(figures[.stored]) + Double(figures[.declined])
             guard arrived > 0 else { continue }
-            let weight = weight(daysAgo: today - day) * pow(itemDecay, Double(sums.arrived))
+            let daysAgo = Int(today) - Int(day)
+            let weight = weight(daysAgo: daysAgo) * pow(itemDecay, sums.arrived)
             let start = Double(day) * Self.day
             let age = day >= today ? max(900, (now - start) / 2) : max(3600, now - start - Self.day / 2)
             // The share of the ages at opening below `age`: log-logistic, which has heavy tails on both sides.
             let share = 1 - 1 / (1 + age / usualAge)
-            sums.opened += weight * Double(figures[.usedOfDay] + figures[.wantedOfDay])
-            sums.trials += weight * max(0, Double(arrived - figures[.replacedOfDay])) * share
+            sums.opened += weight * (Double(figures[.usedOfDay]) + Double(figures[.wantedOfDay]))
+            sums.trials += weight * max(0, arrived - Double(figures[.replacedOfDay])) * share
             sums.bytes += weight * Double(figures[.storedBytes])
             sums.weight += weight * Double(figures[.stored])
             sums.arrived += arrived
-            if today - day <= recentDays { sums.recentBytes += Double(figures[.storedBytes]) }
+            if daysAgo <= recentDays { sums.recentBytes += Double(figures[.storedBytes]) }
         }
         return sums
     }
 
-    private static func weight(daysAgo: Int32) -> Double { pow(dailyDecay, Double(max(0, daysAgo))) }
+    private static func weight(daysAgo: Int) -> Double { pow(dailyDecay, Double(max(0, daysAgo))) }
 
     func knows(_ source: String) -> Bool { sources[source] != nil }
 
@@ -165,7 +173,7 @@ struct SourceKnowledge: Sendable {
     }
 
     /// The mean length of a source's items in bytes of content; `nil` if nothing is known.
-    func usualLength(of source: String) -> Int64? { sources[source].map { Int64($0.meanBytes) } }
+    func usualLength(of source: String) -> Int64? { sources[source]?.usualLength }
 
     /// Pauses the sources of which so little is opened that the rest of what is downloaded is worth several times as much.
     private mutating func pause() {

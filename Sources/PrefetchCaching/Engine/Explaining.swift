@@ -18,31 +18,30 @@ extension Engine {
         let knowledge = history.knowledge()
         return try catalog.transaction { transaction in
             guard let item = try transaction.item(key) else { return nil }
-            var before: [Victim] = []
-            var isFound = false
             // Choosing changes the state of some policies.
-            try transaction.tentatively {
+            let (before, isFound) = try transaction.rollingBack {
                 let policy = evictor.policy
+                var before: [Victim] = []
                 var seen: Set<KeyHash> = []
-                while !isFound, before.count < Self.reach {
+                while before.count < Self.reach {
                     let victims = try policy.victims(atMost: 256, passingOver: seen, in: transaction)
                     guard !victims.isEmpty else { break }
-                    for victim in victims where !isFound {
-                        isFound = victim.hash == key.hash
-                        if !isFound { before.append(victim) }
+                    if let place = victims.firstIndex(where: { $0.hash == key.hash }) {
+                        return (before + victims[..<place], true)
                     }
+                    before += victims
                     seen.formUnion(victims.map(\.hash))
                 }
-                return false
+                return (before, false)
             }
-            let victim = try transaction.itemVictim(key.hash)
+            let weighed = try transaction.weighedItem(key.hash)
             return EvictionOutlook(
                 item: item, policy: evictor.choice, filesBefore: before.count,
                 bytesBefore: before.reduce(0) { $0 + $1.chargedBytes }, isFarBack: !isFound,
                 freeBytes: try CapacityReport(admission.watch.preview(transaction), transaction).freeBytes,
-                isLeased: try victim.map { try !evictor.isRemovable($0) } ?? false,
+                isLeased: try weighed.map { try !evictor.isRemovable($0.victim) } ?? false,
                 chance: knowledge.chance(
-                    ofSource: item.source, age: max(0, environment.now() - item.storedAt)),
+                    ofSource: item.source, age: weighed?.age(at: environment.now()) ?? 0),
                 source: knowledge.outlook(of: item.source))
         }
     }
@@ -52,7 +51,7 @@ extension SourceKnowledge {
     fileprivate func outlook(of name: String) -> SourceOutlook? {
         sources[name].map {
             SourceOutlook(
-                source: name, openRate: $0.openRate, meanBytes: Int64($0.meanBytes), isPaused: $0.isPaused)
+                source: name, openRate: $0.openRate, meanBytes: $0.usualLength, isPaused: $0.isPaused)
         }
     }
 }

@@ -45,7 +45,11 @@ final class History: Sendable {
         isPromoted: @escaping @Sendable (ItemKey) throws(CacheError) -> Bool
     ) {
         self.isPromoted = isPromoted
-        log = folder.map { SharedLog(CacheLayout.history, in: $0, kind: "PCacheH", version: Self.version) }
+        log = folder.map {
+            SharedLog(
+                CacheLayout.history, in: $0, kind: "PCacheH", version: Self.version, hasDistinctRecords: false
+            )
+        }
         journal = JournalWriter(in: folder, environment)
         self.environment = environment
     }

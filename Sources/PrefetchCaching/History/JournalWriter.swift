@@ -38,7 +38,11 @@ final class JournalWriter: Sendable {
 
     /// - Parameter folder: The cache's folder in Application Support; `nil` for a simulation.
     init(in folder: Directory?, _ environment: CacheEnvironment) {
-        log = folder.map { SharedLog(CacheLayout.journal, in: $0, kind: "PCacheJ", version: Self.version) }
+        // Their entries have times.
+        log = folder.map {
+            SharedLog(
+                CacheLayout.journal, in: $0, kind: "PCacheJ", version: Self.version, hasDistinctRecords: true)
+        }
         self.environment = environment
     }
 
@@ -191,7 +195,9 @@ extension JournalEntry {
         switch event.kind {
         case .stored: break
         case .read(let count, _): (kind, self.count) = (.read, count)
-        case .missed(let count): (kind, self.count) = (.missed, count)
+        case .missed(let count, let wasStored):
+            (kind, self.count) = (.missed, count)
+            if !wasStored { self.storedAt = nil }
         case .left(let departure, let wasUsed):
             kind = departure == .opened ? .opened : .left
             reason = departure.rawValue

@@ -73,8 +73,14 @@ struct SharedLog: Sendable {
     let folder: Directory
     /// Eight bytes: seven of the kind, one of the version.
     let mark: [UInt8]
+    /// Whether no two records are the same, so that one tells where a reader was in a file that has replaced another.
+    let hasDistinctRecords: Bool
 
-    init(_ name: FilePath.Component, in folder: Directory, kind: String, version: UInt8) {
+    init(
+        _ name: FilePath.Component, in folder: Directory, kind: String, version: UInt8,
+        hasDistinctRecords: Bool
+    ) {
+        self.hasDistinctRecords = hasDistinctRecords
         self.name = name
         self.folder = folder
         mark = Array(kind.utf8.prefix(7)) + [version]
@@ -129,7 +135,7 @@ struct SharedLog: Sendable {
             news.records.append(record)
             offset += Header.count + record.count
             last = header
-            if news.isWhole, header == position?.last {
+            if news.isWhole, hasDistinctRecords, header == position?.last {
                 // The file was replaced by one that goes on with the same records.
                 news.isWhole = false
                 news.records = []

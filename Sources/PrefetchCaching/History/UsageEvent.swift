@@ -9,8 +9,9 @@ struct UsageEvent: Sendable, Hashable {
         case stored(fileBytes: Int64)
         /// A cached item was read so many times.
         case read(count: Int64, isFirst: Bool)
-        /// Nothing was found. The event has source, length and time if the item had been there.
-        case missed(count: Int64)
+        /// Nothing was found. The event has source, length and time if the item is remembered: it had been there, or was
+        /// declined.
+        case missed(count: Int64, wasStored: Bool)
         case left(Departure, wasUsed: Bool)
         case delivered
         case reopened
@@ -94,7 +95,7 @@ extension UsageEvent {
         case .read(let count, let isFirst):
             figures.add(count, to: .read)
             if isFirst { countFirstUse() }
-        case .missed(let count):
+        case .missed(let count, _):
             figures.add(count, to: .missed)
             guard storedAt != nil else { break }
             figures.add(contentBytes, to: .missedBytes)
@@ -127,7 +128,7 @@ extension UsageEvent {
 }
 
 extension Int64 {
-    fileprivate func subtractingOrMax(_ other: Int64) -> Int64 {
+    func subtractingOrMax(_ other: Int64) -> Int64 {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? .max : difference
     }

@@ -20,12 +20,9 @@ struct Allowance: Sendable {
     /// The most that this process may turn out to hold.
     var bound: Int64 { max(0, free + reserved + unrecorded + uncertain) }
 
-    /// Whether `bytes` can be reserved from memory.
-    func covers(_ bytes: Int64) -> Bool { isEntered && free >= bytes }
-
     /// Reserves `bytes` of the free ones, if there are enough.
     mutating func reserve(_ bytes: Int64) -> Bool {
-        guard covers(bytes) else { return false }
+        guard isEntered, free >= bytes else { return false }
         free -= bytes
         reserved += bytes
         return true

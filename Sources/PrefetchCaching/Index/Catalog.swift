@@ -326,10 +326,8 @@ extension Catalog {
     }
 
     /// Notes that an item was refused because it is not worth its space.
-    ///
-    /// - Parameter bytes: What it would have taken, as far as that is known.
-    func noteDeclined(_ newcomer: Newcomer, bytes: Int64) {
-        let item = Declined(source: newcomer.source, bytes: bytes, time: environment.now())
+    func noteDeclined(_ newcomer: Newcomer) {
+        let item = Declined(source: newcomer.source, time: environment.now())
         inMemory { $0.pending.declined(newcomer.key, item) }
     }
 

@@ -5,7 +5,7 @@ internal import GRDB
 /// The catalog is disposable: a file of any other version, older or newer, is replaced and filled from the
 /// items, never migrated.
 enum CatalogSchema {
-    static let version = 7
+    static let version = 8
 }
 
 extension CatalogTransaction {
@@ -75,14 +75,21 @@ extension CatalogTransaction {
                     WHERE kind = NEW.kind;
                 END;
 
-                -- Items that left unused, or were refused for their worth: their keys may still be asked for.
+                -- Items that left unused: their keys may still be asked for.
                 CREATE TABLE departed (
                     rowid INTEGER PRIMARY KEY,
                     hash BLOB NOT NULL UNIQUE,
                     source TEXT NOT NULL,
                     contentLength INTEGER NOT NULL,
-                    storedAt INTEGER NOT NULL,
-                    wasStored INTEGER NOT NULL
+                    storedAt INTEGER NOT NULL
+                );
+                -- Items that were refused for their worth, with the time. Apart, so that neither kind is forgotten for
+                -- the other.
+                CREATE TABLE declined (
+                    rowid INTEGER PRIMARY KEY,
+                    hash BLOB NOT NULL UNIQUE,
+                    source TEXT NOT NULL,
+                    time INTEGER NOT NULL
                 );
                 -- What each writer holds, free, reserved and stored without a row: part of what is charged.
                 CREATE TABLE writer (
@@ -109,10 +116,4 @@ extension CatalogTransaction {
 
     /// The version of the file.
     func version() throws -> Int { try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0 }
-}
-
-/// The counters of the catalog. The raw value is a row's name.
-enum Counter: String, CaseIterable, Sendable {
-    /// The last number of the order of use.
-    case sequence
 }

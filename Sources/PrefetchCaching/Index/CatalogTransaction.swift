@@ -25,6 +25,17 @@ struct CatalogTransaction {
         }
     }
 
+    /// Returns what `body` does, of which nothing stays.
+    func rollingBack<Result>(_ body: () throws -> Result) throws -> Result {
+        var result: Result?
+        try tentatively {
+            result = try body()
+            return false
+        }
+        guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+        return result
+    }
+
     /// The rows that were changed through this connection since it was opened.
     var changeCount: Int { database.totalChangesCount }
 
@@ -101,7 +112,7 @@ extension CatalogTransaction {
                 Self.replacement)
             // Written again after a failure, or found by a reconciler first.
             if let known, row.isVersion(of: known) { return }
-            if let known { try note(known, leaving: reason) }
+            if let known { try note(known, row.hash, leaving: reason) }
         }
         if row.kind == .item { changes.note(row.storing) }
     }
@@ -178,35 +189,21 @@ extension CatalogTransaction {
     /// Whether an item has a row, rather than another one of its key.
     func isRecorded(_ row: CatalogRow) throws -> Bool { try departing(row.hash).map(row.isVersion) ?? false }
 
-    private func note(_ row: Departing, leaving reason: Departure) throws {
-        try note(row.event(.left(reason, wasUsed: row.uses > 0)))
+    private func note(_ row: Departing, _ hash: KeyHash, leaving reason: Departure) throws {
+        try note(row.event(.left(reason, wasUsed: row.uses > 0)), of: hash)
     }
 
     /// Notes what happened to an item, and remembers one that has left unused.
-    func note(_ event: UsageEvent) throws {
+    ///
+    /// - Parameter hash: That of the item; `nil` if the event says nothing about one.
+    func note(_ event: UsageEvent, of hash: KeyHash?) throws {
         changes.note(event)
-        guard case .left(let reason, wasUsed: false) = event.kind, reason != .opened, reason != .replaced,
-            !changes.isRebuilding
+        guard let hash, case .left(let reason, wasUsed: false) = event.kind, reason != .opened,
+            reason != .replaced, !changes.isRebuilding
         else { return }
         try change(
-            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt, wasStored) VALUES (?, ?, ?, ?, 1)",
-            [try ItemKey(event.key).hash.data, event.source, event.contentBytes, event.storedAt ?? 0])
-        try boundDeparted()
-    }
-
-    /// Deletes the row of a file that is gone.
-    ///
-    /// - Parameter reason: Why an item is gone.
-    func deleteRow(_ hash: KeyHash, because reason: Departure = .purged) throws {
-        let row = try Row.fetchOne(
-            database.cachedStatement(sql: "DELETE FROM item WHERE hash = ? RETURNING \(Departing.columns)"),
-            arguments: [hash.data]
-        ).map(Departing.init)
-        guard let row, row.kind == .item else { return }
-        try note(row, leaving: reason)
-    }
-
-    private func boundDeparted() throws {
+            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
+            [hash.data, event.source, event.contentBytes, event.storedAt ?? 0])
         try change(
             """
             DELETE FROM departed WHERE rowid <= last_insert_rowid()
@@ -219,36 +216,53 @@ extension CatalogTransaction {
     /// are cached, within these bounds. Each takes about 100 bytes of the catalog.
     private static var departed: ClosedRange<Int64> { 100...2000 }
 
-    /// Remembers an item that was refused for its worth as one that left. Each is counted once as long as it is
-    /// remembered.
+    /// How many declined items are remembered: the last ones.
+    private static var declined: Int64 { 2000 }
+
+    /// Deletes the row of a file that is gone.
+    ///
+    /// - Parameter reason: Why an item is gone.
+    func deleteRow(_ hash: KeyHash, because reason: Departure = .purged) throws {
+        let row = try Row.fetchOne(
+            database.cachedStatement(sql: "DELETE FROM item WHERE hash = ? RETURNING \(Departing.columns)"),
+            arguments: [hash.data]
+        ).map(Departing.init)
+        guard let row, row.kind == .item else { return }
+        try note(row, hash, leaving: reason)
+    }
+
+    /// Remembers an item that was refused for its worth. Each is counted once as long as it is remembered.
     func noteDeclined(_ key: ItemKey, _ item: Declined) throws {
         try change(
-            "INSERT OR IGNORE INTO departed (hash, source, contentLength, storedAt, wasStored) VALUES (?, ?, ?, ?, 0)",
-            [key.hash.data, item.source, item.bytes, item.time])
+            "INSERT OR IGNORE INTO declined (hash, source, time) VALUES (?, ?, ?)",
+            [key.hash.data, item.source, item.time])
         guard database.changesCount > 0 else { return }
         changes.note(
             UsageEvent(kind: .declined, key: key.string, source: item.source, storedAt: item.time))
-        try boundDeparted()
+        try change("DELETE FROM declined WHERE rowid <= last_insert_rowid() - ?", [Self.declined])
     }
 
     /// Notes that an item was looked for and not found so many times.
     func noteMissed(_ key: ItemKey, count: Int64) throws {
-        let row = try Row.fetchOne(
-            database.cachedStatement(
-                sql: "DELETE FROM departed WHERE hash = ? RETURNING source, contentLength, storedAt"),
-            arguments: [key.hash.data])
+        func forget(_ sql: String) throws -> Row? {
+            try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [key.hash.data])
+        }
+        let departed = try forget(
+            "DELETE FROM departed WHERE hash = ? RETURNING source, storedAt, contentLength")
+        let declined = try forget("DELETE FROM declined WHERE hash = ? RETURNING source, time")
+        let row = departed ?? declined
         changes.note(
             UsageEvent(
-                kind: .missed(count: count), key: key.string, source: try row?.value(0) ?? "",
-                contentBytes: try row?.value(1) ?? 0, storedAt: try row?.value(2)))
+                kind: .missed(count: count, wasStored: departed != nil), key: key.string,
+                source: try row?.value(0) ?? "", contentBytes: try departed?.value(2) ?? 0,
+                storedAt: try row?.value(1)))
     }
 
     /// Whether an item is remembered that was stored and left unused.
     func remembersStored(_ hash: KeyHash) throws -> Bool {
         try Bool.fetchOne(
-            database.cachedStatement(sql: "SELECT wasStored FROM departed WHERE hash = ?"),
-            arguments: [hash.data])
-            ?? false
+            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM departed WHERE hash = ?)"),
+            arguments: [hash.data]) == true
     }
 
     /// Deletes rows whose hash is damaged: no file belongs to them.
@@ -291,9 +305,12 @@ extension CatalogTransaction {
     }
 
     /// The position of the item that was used last.
-    func lastUse() throws -> Int64 { try value(of: Counter.sequence.rawValue) }
+    func lastUse() throws -> Int64 { try value(of: Self.sequence) }
 
-    func setLastUse(_ lastUse: Int64) throws { try setValue(of: Counter.sequence.rawValue, to: lastUse) }
+    func setLastUse(_ lastUse: Int64) throws { try setValue(of: Self.sequence, to: lastUse) }
+
+    /// The counter that holds the last number of the order of use.
+    private static let sequence = "sequence"
 }
 
 /// Counters, and what the cache remembers of its volume.

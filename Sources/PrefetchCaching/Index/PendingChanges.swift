@@ -39,7 +39,7 @@ struct PendingChanges: Sendable {
 
     private(set) var entries: [KeyHash: Entry] = [:]
     /// What happened to items that never had a row.
-    private(set) var events: [(order: UInt64, event: UsageEvent)] = []
+    private(set) var events: [(order: UInt64, event: UsageEvent, hash: KeyHash?)] = []
     /// How often items were looked for and not found, and when first.
     private(set) var misses: [ItemKey: (order: UInt64, count: Int64)] = [:]
     /// Items that were refused because they are not worth their space, and when first.
@@ -76,14 +76,14 @@ struct PendingChanges: Sendable {
 
     /// What happened besides the changes, in chronological order.
     fileprivate var notes: [(order: UInt64, note: Note)] {
-        (events.map { ($0.order, .event($0.event)) }
+        (events.map { ($0.order, .event($0.event, $0.hash)) }
             + misses.map { ($0.value.order, .missed($0.key, count: $0.value.count)) }
             + declined.map { ($0.value.order, .declined($0.key, $0.value.item)) })
             .sorted { $0.order < $1.order }
     }
 
     fileprivate enum Note {
-        case event(UsageEvent)
+        case event(UsageEvent, KeyHash?)
         case missed(ItemKey, count: Int64)
         case declined(ItemKey, Declined)
     }
@@ -108,7 +108,7 @@ struct PendingChanges: Sendable {
         } else if misses.count < Self.mostMisses {
             misses[key] = (next(), 1)
         } else {
-            note(UsageEvent(kind: .missed(count: 1)))
+            note(UsageEvent(kind: .missed(count: 1, wasStored: false)))
         }
     }
 
@@ -163,14 +163,17 @@ struct PendingChanges: Sendable {
         guard let entry = entries[hash], case .stored(let row) = entry.change, row.kind == .item else {
             return
         }
-        events.append((entry.order, row.storing))
+        events.append((entry.order, row.storing, nil))
         if entry.uses > 0 {
-            events.append((entry.usedAt ?? entry.order, row.event(.read(count: entry.uses, isFirst: true))))
+            let read = row.event(.read(count: entry.uses, isFirst: true))
+            events.append((entry.usedAt ?? entry.order, read, nil))
         }
-        note(row.event(.left(reason, wasUsed: entry.uses > 0)))
+        note(row.event(.left(reason, wasUsed: entry.uses > 0)), of: hash)
     }
 
-    private mutating func note(_ event: UsageEvent) { events.append((next(), event)) }
+    private mutating func note(_ event: UsageEvent, of hash: KeyHash? = nil) {
+        events.append((next(), event, hash))
+    }
 
     private mutating func next() -> UInt64 {
         lastOrder += 2
@@ -202,7 +205,7 @@ struct PendingChanges: Sendable {
     mutating func restore(_ older: PendingChanges) -> Int64 {
         let newer = self
         self = older
-        events += newer.events.map { (older.lastOrder + $0.order, $0.event) }
+        events += newer.events.map { (older.lastOrder + $0.order, $0.event, $0.hash) }
         for (key, missed) in newer.misses {
             misses[key, default: (older.lastOrder + missed.order, 0)].count += missed.count
         }
@@ -234,8 +237,6 @@ struct PendingChanges: Sendable {
 /// An item that was refused because it is not worth its space.
 struct Declined: Sendable {
     let source: String
-    /// What it would have taken, as far as that is known.
-    let bytes: Int64
     /// In milliseconds since 1970.
     let time: Int64
 }
@@ -325,17 +326,17 @@ struct ChangeWriting {
     ) throws {
         guard row.kind == .item else { return }
         let uses = batch.entries[row.hash]?.uses ?? 0
-        try transaction.note(row.storing)
+        try transaction.note(row.storing, of: nil)
         if uses > 0 {
             gone.insert(row.hash)
-            try transaction.note(row.event(.read(count: uses, isFirst: true)))
+            try transaction.note(row.event(.read(count: uses, isFirst: true)), of: nil)
         }
-        try transaction.note(row.event(.left(reason, wasUsed: uses > 0)))
+        try transaction.note(row.event(.left(reason, wasUsed: uses > 0)), of: row.hash)
     }
 
     private func write(_ note: PendingChanges.Note) throws {
         switch note {
-        case .event(let event): try transaction.note(event)
+        case .event(let event, let hash): try transaction.note(event, of: hash)
         case .missed(let key, let count): try transaction.noteMissed(key, count: count)
         case .declined(let key, let item): try transaction.noteDeclined(key, item)
         }

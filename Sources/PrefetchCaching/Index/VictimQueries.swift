@@ -24,10 +24,6 @@ extension CatalogTransaction {
             [limit, passedOver.count])
     }
 
-    func itemVictim(_ hash: KeyHash) throws -> Victim? {
-        try victims("WHERE hash = ? AND kind = 0", [hash.data]).first
-    }
-
     /// Items and kept partials that have expired at `time`, in milliseconds since 1970.
     func expiredVictims(at time: Int64, atMost limit: Int, passingOver passedOver: Int) throws -> [Victim] {
         // The plus keeps SQLite from scanning all items through the index that begins with the kind.
@@ -76,6 +72,10 @@ extension CatalogTransaction {
                     storedAt: try row.value(7), isUsed: uses > 0))
         }
         return items
+    }
+
+    func weighedItem(_ hash: KeyHash) throws -> WeighedItem? {
+        try weighed("WHERE hash = ? AND kind = 0", [hash.data]).first
     }
 
     /// The items of a source and priority after a position in the order of use.

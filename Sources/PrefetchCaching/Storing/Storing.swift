@@ -217,15 +217,15 @@ extension Engine {
         }
         let (knowledge, newcomer) = (history.knowledge(), Newcomer(metadata, terms))
         if terms.usesGate, knowledge.pauses(metadata.key, from: metadata.source) {
-            catalog.noteDeclined(newcomer, bytes: expectedLength ?? 0)
+            catalog.noteDeclined(newcomer)
             return refused(
                 .paused(source: metadata.source), metadata.key, from: metadata.source, bytes: expectedLength)
         }
         guard let content = expectedLength ?? knowledge.usualLength(of: metadata.source) else { return nil }
         let bytes = charge(
             storedBytes: ItemFooter.storedBytesBound(contentBytes: content, metadata: metadata))
-        return try admission.refusal(ofItem: bytes, for: newcomer)
-            .map { refused($0, metadata.key, from: metadata.source, bytes: content) }
+        return try admission.refusal(ofItem: bytes, isGuess: expectedLength == nil, for: newcomer)
+            .map { refused($0, metadata.key, from: metadata.source, bytes: expectedLength) }
     }
 
     /// Counts and reports a refusal.

@@ -46,7 +46,7 @@ extension EvictionOutlook {
     }
 
     fileprivate func sentences(usualAge: Double, now: Int64) -> [String] {
-        let age = Stats.text(seconds: Double(max(0, now - item.storedAt)) / 1000)
+        let age = Stats.text(seconds: Double(max(0, now &- item.storedAt)) / 1000)
         let origin = item.source.isEmpty ? "no source" : "'\(item.source.escapedForTerminal)'"
         let priority = item.priority > 0 ? ", priority \(item.priority)" : ""
         return [

@@ -32,6 +32,8 @@ struct JournalTrace {
     private static let departures: Set<Departure> = [.replaced, .expired, .request, .damaged, .purged]
     /// Larger numbers are those of a damaged file.
     private static let mostLookups: Int64 = 1_000_000
+    /// The end of the year 9999.
+    private static let lastTime: Int64 = 253_402_300_799_999
 
     /// - Parameter start: Only entries from then on are considered, in milliseconds since 1970; `nil` for all.
     init(_ entries: [JournalEntry], since start: Int64? = nil) {
@@ -39,9 +41,9 @@ struct JournalTrace {
         var sources: [String: String] = [:]
         var refused: Set<String> = []
         var opened: Set<String> = []
-        var time = Int64.min
+        var time: Int64 = 0
         for entry in entries where start.map({ entry.time >= $0 }) ?? true {
-            time = max(time, entry.time)
+            time = min(max(time, entry.time), Self.lastTime)
             period = (period?.lowerBound ?? time)...time
             guard let key = Self.key(of: entry), let count = Self.count(of: entry) else { continue }
 
