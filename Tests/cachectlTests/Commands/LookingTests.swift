@@ -138,10 +138,10 @@ import Testing
         try file.close()
         for _ in 0..<2 {
             let told = try container.succeed("migrate", "--dry-run").text
-            #expect(told == "would be rebuilt: catalog, version 4 → 7\n")
+            #expect(told == "would be rebuilt: catalog, version 4 → 8\n")
         }
         let record = try container.json("migrate")
-        #expect(record["catalog"] as? [String: Int] == ["before": 4, "after": 7])
+        #expect(record["catalog"] as? [String: Int] == ["before": 4, "after": 8])
         #expect(record["ledger"] is NSNull)
         #expect(try container.succeed("migrate").text == "nothing to upgrade\n")
         #expect(try container.list().count == 1)
