@@ -236,7 +236,7 @@ package struct LiveFileSystem: FileSystem {
             let text = Platform.name(of: entry)
             // Compared as C strings, which is cheaper than creating paths first.
             guard strcmp(text, ".") != 0, strcmp(text, "..") != 0,
-                let name = FilePath(platformString: text).lastComponent
+                let name = FilePath.Component(platformString: text)
             else { continue }
             entries.append(DirectoryEntry(name: name, kind: Self.kind(CInt(entry.pointee.d_type))))
         }

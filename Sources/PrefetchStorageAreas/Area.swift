@@ -130,9 +130,9 @@ public struct AreaPath: Sendable, Hashable {
     /// different file if `a` is a symbolic link.
     package init?(area: Area, relative: FilePath) {
         var relative = relative
-        guard relative.isRelative, !relative.components.contains(where: { $0.kind == .parentDirectory })
-        else { return nil }
-        if relative.components.contains(where: { $0.kind == .currentDirectory }) {
+        let kinds = Set(relative.components.lazy.map(\.kind))
+        guard relative.isRelative, !kinds.contains(.parentDirectory) else { return nil }
+        if kinds.contains(.currentDirectory) {
             relative = FilePath(root: nil, relative.components.filter { $0.kind == .regular })
         }
         guard !relative.isEmpty else { return nil }

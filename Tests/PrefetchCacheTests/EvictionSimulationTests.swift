@@ -57,13 +57,17 @@ import Testing
             ])
     }
 
-    @Test(arguments: TestRun.sample(1, of: references))
+    /// What ``PolicyModelTests`` compare with a model of our own, always.
+    @Test(
+        .enabled(if: TestRun.isLong, "Takes half a minute: PREFETCHCACHE_LONG_TESTS."),
+        arguments: references)
     func leastRecentUseIsExact(_ reference: Reference) throws {
         #expect(try replayed(reference, .lru) == reference.result)
     }
 
     /// The comparison can fail: another policy has other numbers.
-    @Test func firstInFirstOutGivesOtherNumbers() throws {
+    @Test(.enabled(if: TestRun.isLong, "Takes half a minute: PREFETCHCACHE_LONG_TESTS."))
+    func firstInFirstOutGivesOtherNumbers() throws {
         let reference = try #require(Self.references.last)
         let result = try replayed(reference, .fifo)
         #expect(result.hits < reference.hits)

@@ -84,7 +84,7 @@ import Testing
         let (file, log) = try files(entries: 60)
         var counts: Set<Int> = []
         // Without the optimiser reading takes a second. The last 20 entries or so are in the first 40 frames.
-        let (end, step) = TestRun.isLong ? (log.count, 1373) : (40 * (4096 + 24), 4111)
+        let (end, step) = TestRun.isLong ? (log.count, 1373) : (40 * (4096 + 24), 12_345)
         for length in stride(from: 0, to: end, by: step) {
             let found = try read(file, log.prefix(length))
             #expect(found.image == found.sqlite, "\(length) bytes")
@@ -99,7 +99,7 @@ import Testing
         var generator = SeededGenerator(seed: 1)
         var differences = 0
         let whole = try read(file, log).image
-        let flips = TestRun.count(short: 15, long: 150)
+        let flips = TestRun.count(short: 8, long: 150)
         for _ in 0..<flips {
             var damaged = log
             let place = Int.random(in: 0..<24 * (4096 + 24), using: &generator)

@@ -26,7 +26,7 @@ import Testing
         ]
     }
 
-    @Test(arguments: cases)
+    @Test(arguments: TestRun.sample(4, of: cases))
     func aReplayAgreesWithTheModel(_ example: Case) throws {
         let container = try TemporaryContainer()
         let simulation = try EvictionSimulation(

@@ -66,7 +66,9 @@ import Testing
 
     private let names = (1...count).map { "item-\($0)" }
 
-    @Test(arguments: [true, false], Order.allCases)
+    @Test(
+        arguments: TestRun.sample(
+            3, of: [true, false].flatMap { announced in Order.allCases.map { (announced, $0) } }))
     func anUnchangedListIsNotDownloadedAgain(announced: Bool, order: Order) async throws {
         let folder = try TemporaryFolder()
         let server = try server()

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import PrefetchCaching
 import PrefetchFileSystem
@@ -181,9 +182,8 @@ import Testing
         }
     }
 
-    @Test(arguments: RuleTests.faults) func theFixThatARuleNamesMakesTheCheckClean(_ fault: RuleTests.Fault)
-        throws
-    {
+    @Test(arguments: TestRun.sample(8, of: RuleTests.faults))
+    func theFixThatARuleNamesMakesTheCheckClean(_ fault: RuleTests.Fault) throws {
         try fault.plant(container)
         try expectFound([fault.rule])
         try fix([fault.rule])

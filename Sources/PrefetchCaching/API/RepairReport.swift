@@ -78,11 +78,11 @@ final class RepairLog {
     }
 
     /// Runs one part of the repair. A failure is reported, and does not prevent the other parts.
-    func attempt(_ location: AreaPath, _ body: () throws(CacheError) -> Void) {
+    func attempt(_ location: @autoclosure () -> AreaPath, _ body: () throws(CacheError) -> Void) {
         do {
             try body()
         } catch {
-            note(error, location)
+            note(error, location())
         }
     }
 }

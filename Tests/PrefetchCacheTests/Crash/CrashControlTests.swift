@@ -5,7 +5,7 @@ import Testing
 
 /// The crash tests can fail: without any one of its precautions promotion breaks its promises.
 @Suite struct CrashControlTests {
-    @Test(arguments: Breakage.needed)
+    @Test(arguments: TestRun.sample(3, of: Breakage.needed))
     func isNeeded(breakage: Breakage) throws {
         // The one that is known to miss it comes first: most often it still does, and nobody else need be asked.
         var workloads = CrashWorkload.all

@@ -1,7 +1,8 @@
+import FileSystemTestSupport
 import PrefetchVolumeCapacity
 
 /// How many random cases each property is held against.
-let caseCount = 200_000
+let caseCount = TestRun.count(short: 30_000, long: 200_000)
 
 /// The first of many random cases that breaks a property, as text; `nil` when none does. One expectation
 /// for all of them keeps a debug build fast.
