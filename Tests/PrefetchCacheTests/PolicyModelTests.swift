@@ -26,7 +26,7 @@ import Testing
         ]
     }
 
-    @Test(arguments: TestRun.sample(4, of: cases))
+    @Test(arguments: TestRun.sample(3, of: cases))
     func aReplayAgreesWithTheModel(_ example: Case) throws {
         let container = try TemporaryContainer()
         let simulation = try EvictionSimulation(
@@ -68,7 +68,7 @@ import Testing
 
     /// With real files, and with every store and every read in a process of its own: what a policy
     /// remembers must outlive them.
-    @Test(arguments: EvictionPolicyChoice.allCases)
+    @Test(arguments: TestRun.sample(2, of: EvictionPolicyChoice.allCases))
     func theSurvivorsAreThoseOfTheModel(_ policy: EvictionPolicyChoice) throws {
         let container = try TemporaryContainer()
         let length: Int64 = 256 << 10

@@ -68,7 +68,7 @@ import Testing
 
     @Test(
         arguments: TestRun.sample(
-            3, of: [true, false].flatMap { announced in Order.allCases.map { (announced, $0) } }))
+            2, of: [true, false].flatMap { announced in Order.allCases.map { (announced, $0) } }))
     func anUnchangedListIsNotDownloadedAgain(announced: Bool, order: Order) async throws {
         let folder = try TemporaryFolder()
         let server = try server()

@@ -68,7 +68,8 @@ import Testing
         return words.reduce(text) { $0.replacing($1.key, with: $1.value) }
     }
 
-    @Test(arguments: mendable) func eachIsMendedAndTakenBack(_ fault: RuleTests.Fault) throws {
+    @Test(arguments: TestRun.sample(8, of: mendable))
+    func eachIsMendedAndTakenBack(_ fault: RuleTests.Fault) throws {
         defer { tidy() }
         try fault.plant(container)
         #expect(try found() == [fault.rule])

@@ -12,7 +12,7 @@ import Testing
 
     @Test(.enabled(if: again == nil)) func nothingIsLostDuplicatedTornOrOverwritten() async throws {
         let outcomes = try await withThrowingTaskGroup { group in
-            for workload in TestRun.sample(8, of: CrashWorkload.all) {
+            for workload in TestRun.sample(4, of: CrashWorkload.all) {
                 group.addTask {
                     (workload, try CrashEnumeration(workload: workload, seed: TestRun.seed).run())
                 }
@@ -26,7 +26,7 @@ import Testing
             total.add(outcome)
         }
         print("crashes: \(outcomes.count) workloads, \(total)")
-        #expect(total.states >= TestRun.count(short: 100, long: 20_000))
+        #expect(total.states >= TestRun.count(short: 40, long: 20_000))
     }
 
     @Test(.enabled(if: again != nil, "Repeats one state: PREFETCHCACHE_CRASH.")) func oneCrashAgain() throws {

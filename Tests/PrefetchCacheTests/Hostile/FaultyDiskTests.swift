@@ -38,7 +38,7 @@ import Testing
         // All of them, thousands, would take longer than all other attacks together.
         return Array(
             spread(all, overShapes: { calls[$0.call].shape }, using: &random)
-                .prefix(TestRun.count(short: 12, long: 1000)))
+                .prefix(TestRun.count(short: 8, long: 1000)))
     }
 
     /// What came of a work on a disk of which calls fail.

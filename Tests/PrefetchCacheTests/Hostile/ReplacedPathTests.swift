@@ -26,7 +26,7 @@ import Testing
         }
         return Array(
             spread(all, overShapes: { shapes[$0.call...].prefix(2).joined() }, using: &random)
-                .prefix(TestRun.count(short: 10, long: all.count)))
+                .prefix(TestRun.count(short: 6, long: all.count)))
     }
 
     /// Whether the cache follows it, once it has found the folder of items to be one: "What is not" in the article.
