@@ -8,7 +8,7 @@ import Testing
 /// two minutes where `PREFETCHCACHE_LONG_TESTS` is set. Afterwards every promise is held against the disk.
 @Suite(.serialized) struct CrowdTests {
     private static let budget = ByteCount.mebibytes(64)
-    private static let seconds = TestRun.isLong ? 120 : 2
+    private static let seconds = TestRun.isLong ? 120 : 4
 
     /// Names that openers want, and that the user's files have.
     private static let taken = ["wanted-1", "wanted-12"]

@@ -8,7 +8,7 @@ import Testing
 /// `PREFETCHCACHE_LONG_TESTS` is set.
 @Suite(.serialized) struct StressTests {
     private static let budget = ByteCount.mebibytes(64)
-    private static let seconds = TestRun.isLong ? 60 : 2
+    private static let seconds = TestRun.isLong ? 60 : 4
 
     private let container: TemporaryContainer
 
