@@ -125,14 +125,11 @@ public final class PrefetchDownloader: Sendable {
     public func prefetch(_ requests: some Sequence<DownloadRequest>) -> [Download] {
         let requests = Array(requests)
         beginRounds(for: requests)
-        var downloads: [Int: Download] = [:]
         // Otherwise the first of the list would have the first slots.
-        for (index, request) in requests.enumerated().sorted(by: {
-            ($0.element.priority, $1.offset) > ($1.element.priority, $0.offset)
-        }) {
-            downloads[index] = start(request)
-        }
-        return requests.indices.compactMap { downloads[$0] }
+        let order = requests.indices.sorted { (requests[$0].priority, $1) > (requests[$1].priority, $0) }
+        var downloads: [Download?] = Array(repeating: nil, count: requests.count)
+        for index in order { downloads[index] = start(requests[index]) }
+        return downloads.compactMap(\.self)
     }
 
     /// Cancels all downloads, and waits until their partials have been kept.

@@ -129,14 +129,18 @@ public struct AreaPath: Sendable, Hashable {
     /// Returns `nil` for a path that is absolute, empty or contains `..`: collapsing `a/../b` to `b` would refer to a
     /// different file if `a` is a symbolic link.
     package init?(area: Area, relative: FilePath) {
-        var relative = relative
-        let kinds = Set(relative.components.lazy.map(\.kind))
-        guard relative.isRelative, !kinds.contains(.parentDirectory) else { return nil }
-        if kinds.contains(.currentDirectory) {
-            relative = FilePath(root: nil, relative.components.filter { $0.kind == .regular })
+        guard relative.isRelative else { return nil }
+        var isRegular = true
+        for component in relative.components {
+            switch component.kind {
+            case .parentDirectory: return nil
+            case .currentDirectory: isRegular = false
+            case .regular: break
+            }
         }
-        guard !relative.isEmpty else { return nil }
+        self.relative =
+            isRegular ? relative : FilePath(root: nil, relative.components.filter { $0.kind == .regular })
+        guard !self.relative.isEmpty else { return nil }
         self.area = area
-        self.relative = relative
     }
 }

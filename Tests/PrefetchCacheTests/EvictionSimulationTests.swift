@@ -57,7 +57,7 @@ import Testing
             ])
     }
 
-    /// What ``PolicyModelTests`` compare with a model of our own, always.
+    /// ``PolicyModelTests`` compare the policies with a model of our own, in every run.
     @Test(
         .enabled(if: TestRun.isLong, "Takes half a minute: PREFETCHCACHE_LONG_TESTS."),
         arguments: references)

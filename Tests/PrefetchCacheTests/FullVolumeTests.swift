@@ -129,6 +129,7 @@ struct FullVolumeTests {
         #expect(refusal == .pressure(.critical))
         #expect(written > 2)
         try expectNoPartial(container)
+        try volume.settle()
         #expect(try available - volume.available < 128 << 10)
         try report(served: [(engine.content("older"), noise(100_000))])
         #expect(try engine.content("large") == nil)

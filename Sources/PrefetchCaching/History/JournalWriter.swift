@@ -38,7 +38,7 @@ final class JournalWriter: Sendable {
 
     /// - Parameter folder: The cache's folder in Application Support; `nil` for a simulation.
     init(in folder: Directory?, _ environment: CacheEnvironment) {
-        // Their entries have times.
+        // No two records are the same, since entries have times.
         log = folder.map {
             SharedLog(
                 CacheLayout.journal, in: $0, kind: "PCacheJ", version: Self.version, hasDistinctRecords: true)

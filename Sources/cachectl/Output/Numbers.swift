@@ -66,7 +66,7 @@ enum Timestamp {
     static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 
     /// The years 0 to 9999, which ISO 8601 writes with four digits.
-    private static let writable = -62_167_219_200_000..<253_402_300_800_000 as Range<Int64>
+    static let writable = -62_167_219_200_000..<253_402_300_800_000 as Range<Int64>
 
     /// `2026-03-01`
     static func day(of milliseconds: Int64) -> String { String(text(milliseconds: milliseconds).prefix(10)) }

@@ -32,8 +32,6 @@ struct JournalTrace {
     private static let departures: Set<Departure> = [.replaced, .expired, .request, .damaged, .purged]
     /// Larger numbers are those of a damaged file.
     private static let mostLookups: Int64 = 1_000_000
-    /// The end of the year 9999.
-    private static let lastTime: Int64 = 253_402_300_799_999
 
     /// - Parameter start: Only entries from then on are considered, in milliseconds since 1970; `nil` for all.
     init(_ entries: [JournalEntry], since start: Int64? = nil) {
@@ -43,7 +41,7 @@ struct JournalTrace {
         var opened: Set<String> = []
         var time: Int64 = 0
         for entry in entries where start.map({ entry.time >= $0 }) ?? true {
-            time = min(max(time, entry.time), Self.lastTime)
+            time = min(max(time, entry.time), Timestamp.writable.upperBound - 1)
             period = (period?.lowerBound ?? time)...time
             guard let key = Self.key(of: entry), let count = Self.count(of: entry) else { continue }
 

@@ -24,9 +24,10 @@ import Testing
         let all = shapes.indices.flatMap { call in
             Attacker.Object.allCases.map { Case(call: call, object: $0) }
         }
+        // All of them, thousands, would take an hour.
         return Array(
             spread(all, overShapes: { shapes[$0.call...].prefix(2).joined() }, using: &random)
-                .prefix(TestRun.count(short: 6, long: all.count)))
+                .prefix(TestRun.count(short: 6, long: 1000)))
     }
 
     /// Whether the cache follows it, once it has found the folder of items to be one: "What is not" in the article.

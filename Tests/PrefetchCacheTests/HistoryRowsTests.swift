@@ -1,0 +1,51 @@
+import Testing
+
+@testable import PrefetchCaching
+
+/// The daily sums of all sources: their bounds, their stored form, and what they add up to.
+@Suite struct HistoryRowsTests {
+    @Test func manySourcesOfOneItemEachAreMerged() throws {
+        var rows = HistoryRows()
+        var figures = PrefetchFigures()
+        figures[.stored] = 1
+        for number in 0..<1_000_000 { rows.add(figures, day: 20_000, source: "source \(number)") }
+        #expect(rows.sources.count <= HistoryRows.mostSources + 1)
+        rows.bound(today: 20_000)
+        #expect(rows.sources.count < HistoryRows.mostSources)
+        #expect(rows.total[.stored] == 1_000_000)
+        rows.add(figures, day: 20_001, source: "new")
+        #expect(rows.bySource["new"]?[.stored] == 1)
+    }
+
+    @Test func rowsSurviveTheirStoredForm() throws {
+        var rows = HistoryRows()
+        var figures = PrefetchFigures()
+        for (number, metric) in PrefetchFigures.Metric.allCases.enumerated() {
+            figures[metric] = [1, -1, 127, 128, .max, .min + 1, 300][number % 7]
+        }
+        for source in ["", "ü\u{0}", String(repeating: "x", count: 500)] {
+            rows.add(figures, day: -3, source: source)
+        }
+        let encoded = rows.encoded
+        var decoded = HistoryRows()
+        for count in 0..<encoded.count {
+            #expect(throws: MalformedRecord.self) { try decoded.add(decoding: Array(encoded.prefix(count))) }
+        }
+        try decoded.add(decoding: HistoryRows().encoded)
+        #expect(decoded.isEmpty)
+        try decoded.add(decoding: encoded)
+        #expect(decoded == rows)
+    }
+
+    @Test func daysAndWeeksAddUp() throws {
+        var rows = HistoryRows()
+        var figures = PrefetchFigures()
+        figures[.stored] = 1
+        // Monday 5 October 2026 is day 20,731.
+        for day in Int32(20_731)..<20_745 { rows.add(figures, day: day, source: "s") }
+        let history = PrefetchHistory(rows, since: nil)
+        #expect(history.byWeek.map(\.figures[.stored]) == [7, 7])
+        #expect(history.byDay.count == 14)
+        #expect(PrefetchHistory(rows, since: 20_744).total[.stored] == 1)
+    }
+}
