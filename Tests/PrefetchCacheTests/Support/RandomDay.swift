@@ -100,7 +100,10 @@ struct RandomDay {
             for process in [process, other].shuffled(using: &generator) { try flush(process) }
         } else {
             try prepareToReplace(key, on: process)
+            let isOldOneToExpire = model.items[key]?.expiresAt != nil
             _ = try store(key, on: process)
+            // Until it is noted, others know the old one, and evict the file when that expires.
+            if isOldOneToExpire { try flush(process) }
         }
     }
 
