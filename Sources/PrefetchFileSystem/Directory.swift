@@ -81,8 +81,11 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Whether this folder still has a name; `false` after it was removed.
-    package func isLinked() throws(FileSystemError) -> Bool {
-        try fileSystem.attributes(of: descriptor).linkCount > 0
+    /// Whether this is the folder that has a name now; `false` after it was removed, moved or replaced.
+    ///
+    /// The number of its links does not tell: some file systems keep it when a folder is removed.
+    package func isNamed(_ name: FilePath, in parent: Descriptor) throws(FileSystemError) -> Bool {
+        try fileSystem.attributes(of: name, in: parent)?.identity
+            == fileSystem.attributes(of: descriptor).identity
     }
 }

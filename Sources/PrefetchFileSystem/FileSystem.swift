@@ -45,6 +45,10 @@ package protocol FileSystem: Sendable {
     /// retry on the same descriptor after a failure.
     func synchronize(_ file: Descriptor) throws(FileSystemError)
 
+    /// Writes a file so that nothing written afterwards to the same drive outlives it in a power cut (`F_BARRIERFSYNC`
+    /// on Darwin, `fsync` elsewhere). It is durable once anything on that drive is synchronised.
+    func order(_ file: Descriptor) throws(FileSystemError)
+
     /// The attributes of an open file (`fstat`).
     func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes
 
@@ -120,6 +124,12 @@ package protocol FileSystem: Sendable {
     /// Sets the permissions of an open file or folder (`fchmod`).
     func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError)
 
+    /// When an open file or folder can be read; `nil` where the system does not protect files.
+    func protection(of file: Descriptor) throws(FileSystemError) -> FileProtection?
+
+    /// Changes when an open file can be read; for a folder, what is created in it from now on.
+    func setProtection(_ protection: FileProtection, of file: Descriptor) throws(FileSystemError)
+
     /// Reads an extended attribute (`fgetxattr`), or returns `nil` if the file does not have it.
     func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]?
 
@@ -152,6 +162,15 @@ package enum LockMode: Sendable {
 }
 
 extension FileSystem {
+    /// Synchronises, which is more than ordering.
+    package func order(_ file: Descriptor) throws(FileSystemError) { try synchronize(file) }
+
+    /// None.
+    package func protection(of _: Descriptor) throws(FileSystemError) -> FileProtection? { nil }
+
+    /// Does nothing.
+    package func setProtection(_: FileProtection, of _: Descriptor) throws(FileSystemError) {}
+
     /// Acquires an exclusive lock on an open file.
     package func lock(_ file: Descriptor, waiting: Bool) throws(FileSystemError) -> Bool {
         try lock(file, .exclusive, waiting: waiting)
@@ -247,11 +266,13 @@ package struct FileAttributes: Hashable, Sendable {
     package let permissions: FilePermissions
     /// Last modification, in nanoseconds since 1970.
     package let modified: Int64
+    /// Whether the content is in the cloud alone, so that reading would download it (`SF_DATALESS`, on Darwin).
+    package let isDataless: Bool
 
     /// Creates attributes from their values.
     package init(
         kind: Kind, identity: Identity, length: Int64, allocated: Int64, linkCount: UInt64,
-        owner: UInt32, group: UInt32 = 0, permissions: FilePermissions, modified: Int64
+        owner: UInt32, group: UInt32 = 0, permissions: FilePermissions, modified: Int64, isDataless: Bool = false
     ) {
         self.kind = kind
         self.identity = identity
@@ -262,6 +283,7 @@ package struct FileAttributes: Hashable, Sendable {
         self.group = group
         self.permissions = permissions
         self.modified = modified
+        self.isDataless = isDataless
     }
 }
 
@@ -294,6 +316,15 @@ package struct VolumeFigures: Hashable, Sendable {
         self.total = total
         self.available = available
         self.blockSize = blockSize
+    }
+
+    /// Creates volume figures from numbers of blocks. Products that `Int64` cannot represent are clamped.
+    init(blocks: Int64, available: Int64, ofBytes blockSize: Int64) {
+        func bytes(_ blocks: Int64) -> Int64 {
+            let (bytes, isTooLarge) = blocks.multipliedReportingOverflow(by: blockSize)
+            return isTooLarge ? .max : bytes
+        }
+        self.init(total: bytes(blocks), available: bytes(available), blockSize: blockSize)
     }
 }
 
@@ -329,9 +360,16 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
     /// Whether the volume is read-only: `EROFS`.
     package var isReadOnlyVolume: Bool { errno == .readOnlyFileSystem }
 
-    /// Whether permission is missing: `EACCES`, `EPERM` or `EROFS`.
+    /// Whether permission is missing: `EACCES`, `EPERM` or `EROFS`, and not because the device is locked.
     package var isNotPermitted: Bool {
-        errno == .permissionDenied || errno == .notPermitted || errno == .readOnlyFileSystem
+        guard !isOfLockedDevice else { return false }
+        return errno == .permissionDenied || errno == .notPermitted || errno == .readOnlyFileSystem
+    }
+
+    /// Whether the content cannot be read or written because the device is locked, which says nothing about it: `EPERM`
+    /// on Darwin, `ENOKEY` on Linux.
+    package var isOfLockedDevice: Bool {
+        errno == Platform.locked && ["open", "read", "write"].contains(operation)
     }
 
     /// Whether the name does not exist: `ENOENT`.

@@ -93,6 +93,10 @@ package struct LiveFileSystem: FileSystem {
         _ = try Platform.retrying("fsync") { Platform.synchronize(file.rawValue) }
     }
 
+    package func order(_ file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("fsync") { Platform.order(file.rawValue) }
+    }
+
     package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("syncfs") { Platform.synchronizeVolume(file.rawValue) }
         // XFS continues to free space in the background, and no call waits for it.
@@ -162,6 +166,19 @@ package struct LiveFileSystem: FileSystem {
         defer { free(resolved) }
         return FilePath(platformString: resolved)
     }
+
+    #if canImport(Darwin)
+        /// The path of an open file (`fcntl` with `F_GETPATH`). To be used at once: it can change.
+        package func path(of file: Descriptor) throws(FileSystemError) -> FilePath {
+            var buffer = [UInt8](repeating: 0, count: Int(MAXPATHLEN))
+            let result = buffer.withUnsafeMutableBytes { bytes -> CInt in
+                guard let start = bytes.baseAddress else { return -1 }
+                return fcntl(file.rawValue, F_GETPATH, start)
+            }
+            guard result != -1 else { throw FileSystemError("fcntl", errno: Platform.lastError) }
+            return FilePath(String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self))
+        }
+    #endif
 
     package func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("access") {
@@ -314,6 +331,19 @@ package struct LiveFileSystem: FileSystem {
         _ = try Platform.retrying("fchmod") { fchmod(file.rawValue, mode_t(permissions.rawValue)) }
     }
 
+    package func protection(of file: Descriptor) throws(FileSystemError) -> FileProtection? {
+        do {
+            return Platform.protection(try Platform.retrying("fcntl") { Platform.protectionClass(file.rawValue) })
+        } catch {
+            guard error.isUnsupported else { throw error }
+            return nil
+        }
+    }
+
+    package func setProtection(_ protection: FileProtection, of file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("fcntl") { Platform.setProtection(protection, of: file.rawValue) }
+    }
+
     package func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
         do {
             return try extendedAttribute(name, of: file, atMost: 256)
@@ -363,13 +393,9 @@ package struct LiveFileSystem: FileSystem {
     }
 
     package func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
-        var status = statvfs()
-        _ = try Platform.retrying("fstatvfs") { fstatvfs(file.rawValue, &status) }
-        let unit = Int64(clamping: status.f_frsize == 0 ? status.f_bsize : status.f_frsize)
-        return VolumeFigures(
-            total: Int64(clamping: status.f_blocks).multipliedClamping(by: unit),
-            available: Int64(clamping: status.f_bavail).multipliedClamping(by: unit),
-            blockSize: unit)
+        var figures = VolumeFigures(total: 0, available: 0, blockSize: 0)
+        _ = try Platform.retrying("statfs") { Platform.volume(file.rawValue, &figures) }
+        return figures
     }
 }
 
@@ -413,13 +439,6 @@ extension FileAttributes {
             group: status.st_gid,
             permissions: FilePermissions(
                 rawValue: CInterop.Mode(truncatingIfNeeded: status.st_mode & 0o7777)),
-            modified: Platform.modified(status))
-    }
-}
-
-extension Int64 {
-    fileprivate func multipliedClamping(by other: Int64) -> Int64 {
-        let (product, overflow) = multipliedReportingOverflow(by: other)
-        return overflow ? .max : product
+            modified: Platform.modified(status), isDataless: Platform.isDataless(status))
     }
 }

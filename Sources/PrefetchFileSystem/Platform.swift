@@ -64,7 +64,19 @@ enum Platform {
 
         static func synchronize(_ file: CInt) -> CInt { fsync(file) }
 
+        /// Linux has no barrier that leaves the data in the drive's cache.
+        static func order(_ file: CInt) -> CInt { fsync(file) }
+
         static func synchronizeVolume(_ file: CInt) -> CInt { cplatform_sync_volume(file) }
+
+        static func volume(_ file: CInt, _ figures: inout VolumeFigures) -> CInt {
+            var status = statvfs()
+            guard fstatvfs(file, &status) == 0 else { return -1 }
+            figures = VolumeFigures(
+                blocks: Int64(clamping: status.f_blocks), available: Int64(clamping: status.f_bavail),
+                ofBytes: Int64(clamping: status.f_frsize == 0 ? status.f_bsize : status.f_frsize))
+            return 0
+        }
 
         static func allocate(_ length: Int64, for file: CInt) -> CInt {
             cplatform_allocate(file, off_t(length))
@@ -116,6 +128,17 @@ enum Platform {
         static func modified(_ status: stat) -> Int64 {
             nanoseconds(Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
         }
+
+        static func isDataless(_: stat) -> Bool { false }
+
+        /// The key of an encrypted folder is not loaded (fscrypt).
+        static let locked = Errno(rawValue: ENOKEY)
+
+        static func protectionClass(_: CInt) -> CInt { 0 }
+
+        static func protection(_: CInt) -> FileProtection? { nil }
+
+        static func setProtection(_: FileProtection, of _: CInt) -> CInt { 0 }
     }
 #else
     extension Platform {
@@ -135,11 +158,29 @@ enum Platform {
         }
 
         /// `fsync` on Darwin does not flush the drive's cache, `F_FULLFSYNC` does. File systems that do not support it
-        /// return `ENOTSUP` or `EINVAL`; `fsync` is used for these.
+        /// return `ENOTSUP`, `ENOTTY` or `EINVAL`; `fsync` is used for these.
         static func synchronize(_ file: CInt) -> CInt {
             if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
-            guard errno == ENOTSUP || errno == EINVAL else { return -1 }
+            guard [ENOTSUP, ENOTTY, EINVAL].contains(errno) else { return -1 }
             return fsync(file)
+        }
+
+        /// Writes the file to the drive and has it keep the order: `F_BARRIERFSYNC`. What follows a barrier reaches the
+        /// medium only after what precedes it; a later `F_FULLFSYNC` on the same drive makes both durable (fsync(2)).
+        static func order(_ file: CInt) -> CInt {
+            if fcntl(file, F_BARRIERFSYNC) == 0 { return 0 }
+            guard [ENOTSUP, ENOTTY, EINVAL].contains(errno) else { return -1 }
+            return synchronize(file)
+        }
+
+        /// Not `fstatvfs`, which counts blocks in 32 bits: a volume of 16 TiB would appear empty.
+        static func volume(_ file: CInt, _ figures: inout VolumeFigures) -> CInt {
+            var status = statfs()
+            guard fstatfs(file, &status) == 0 else { return -1 }
+            figures = VolumeFigures(
+                blocks: Int64(clamping: status.f_blocks), available: Int64(clamping: status.f_bavail),
+                ofBytes: Int64(status.f_bsize))
+            return 0
         }
 
         /// `F_FULLFSYNC` on any file commits the current APFS transaction.
@@ -221,6 +262,27 @@ enum Platform {
 
         static func modified(_ status: stat) -> Int64 {
             nanoseconds(Int64(status.st_mtimespec.tv_sec), Int64(status.st_mtimespec.tv_nsec))
+        }
+
+        static func isDataless(_ status: stat) -> Bool { status.st_flags & UInt32(SF_DATALESS) != 0 }
+
+        /// The keys of a protected file are not available before the device is unlocked. A sandbox and a locked file
+        /// (`uchg`) fail with the same error.
+        static let locked = Errno.notPermitted
+
+        /// The classes A to D of Apple's Platform Security Guide, as numbered in XNU (sys/cprotect.h).
+        private static let protectionClasses: [FileProtection: CInt] = [
+            .complete: 1, .completeUnlessOpen: 2, .completeUntilFirstUserAuthentication: 3, .none: 4,
+        ]
+
+        static func protectionClass(_ file: CInt) -> CInt { fcntl(file, F_GETPROTECTIONCLASS) }
+
+        static func protection(_ number: CInt) -> FileProtection? {
+            protectionClasses.first { $0.value == number }?.key
+        }
+
+        static func setProtection(_ protection: FileProtection, of file: CInt) -> CInt {
+            fcntl(file, F_SETPROTECTIONCLASS, protectionClasses[protection] ?? 0)
         }
     }
 #endif

@@ -1,6 +1,10 @@
 package import PrefetchFileSystem
 package import SystemPackage
 
+#if canImport(Darwin)
+    internal import Foundation
+#endif
+
 /// Sets, removes and reads the "do not back up" mark of open files and folders.
 ///
 /// The mark is advisory for backup programs, and some ways of saving a file lose it. An app that excludes a file from
@@ -107,7 +111,8 @@ package struct BackupMark: Sendable {
         }
     }
 #else
-    /// The mark is the attribute behind `URLResourceValues.isExcludedFromBackup`, written through `FileSystem`.
+    /// The mark is `URLResourceValues.isExcludedFromBackup`. What it does to a file is known (an extended attribute, which
+    /// QA1719 advises against writing by hand), and read back through the open file.
     ///
     /// - Note: Not yet tested on an Apple platform.
     extension BackupMark {
@@ -129,12 +134,27 @@ package struct BackupMark: Sendable {
         }()
 
         private func mark(_ file: Descriptor) throws(FileSystemError) {
+            if try setThroughFoundation(true, file), try isMarked(file) { return }
             try fileSystem.setExtendedAttribute(Self.attribute, to: Self.excluded, of: file)
         }
 
         private func unmark(_ file: Descriptor) throws(FileSystemError) {
-            if try isMarked(file) {
-                try fileSystem.setExtendedAttribute(Self.attribute, to: nil, of: file)
+            guard try isMarked(file) else { return }
+            if try setThroughFoundation(false, file), try !isMarked(file) { return }
+            try fileSystem.setExtendedAttribute(Self.attribute, to: nil, of: file)
+        }
+
+        /// - Returns: Whether it was set, on whatever has the path of the file now: that may be another one.
+        private func setThroughFoundation(_ isExcluded: Bool, _ file: Descriptor) throws(FileSystemError) -> Bool {
+            guard let path = try (fileSystem as? LiveFileSystem)?.path(of: file) else { return false }
+            var url = URL(filePath: path.string)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = isExcluded
+            do {
+                try url.setResourceValues(values)
+                return true
+            } catch {
+                return false
             }
         }
 

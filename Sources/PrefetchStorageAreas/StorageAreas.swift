@@ -187,6 +187,8 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
     case containerUnreadable(FileSystemError)
     /// The platform has no folder for the area.
     case areaUnavailable(Area)
+    /// The app does not belong to the group.
+    case appGroupUnavailable(String)
 
     public var description: String {
         switch self {
@@ -210,6 +212,8 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
             "\(path) is not a folder, or one of its parents is not: specify a container's folder"
         case .containerUnreadable(let error):
             "the container cannot be opened (\(error)): check its permissions"
+        case .appGroupUnavailable(let id):
+            "there is no container of the group \(id): add the group to the app's entitlements"
         case .areaUnavailable(let area):
             "the system has no folder for the area \"\(area.name)\": use a container instead"
         }
@@ -238,6 +242,26 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
                     of: .applicationSupportDirectory, .applicationSupport, component),
                 caches: try path(of: .cachesDirectory, .caches, component),
                 temporary: own(FilePath(NSTemporaryDirectory()), component),
+                iCloudDrive: visibleFolderOfICloudContainer(), excludedFolder: name)
+        }
+
+        /// The areas in the container that the apps and extensions of a group share. Its layout is that of
+        /// ``container(at:)``; iCloud Drive and temporary files are those of ``application(id:)``.
+        ///
+        /// An app that is suspended while it holds a lock in a group's container is terminated (`0xdead10cc`).
+        ///
+        /// - Parameter id: As in the entitlement `com.apple.security.application-groups`.
+        /// - Throws: ``StorageAreasError/invalidApplicationID(_:)``, ``StorageAreasError/appGroupUnavailable(_:)``,
+        ///   and what ``container(at:)`` throws.
+        public static func appGroup(_ id: String) throws(StorageAreasError) -> StorageAreas {
+            let name = try folderName(ofApp: id)
+            guard let url = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: id) else {
+                throw .appGroupUnavailable(id)
+            }
+            let container = try container(at: url)
+            return StorageAreas(
+                documents: container.documents, applicationSupport: container.applicationSupport,
+                caches: container.caches, temporary: own(FilePath(NSTemporaryDirectory()), FilePath(name.string)),
                 iCloudDrive: visibleFolderOfICloudContainer(), excludedFolder: name)
         }
 

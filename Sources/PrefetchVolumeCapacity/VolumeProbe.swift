@@ -1,8 +1,8 @@
 package import PrefetchFileSystem
 
 #if canImport(Darwin) && !os(tvOS) && !os(watchOS)
-    internal import Darwin
     internal import Foundation
+    internal import SystemPackage
 #endif
 
 /// Measures the size and free space of volumes.
@@ -22,12 +22,13 @@ extension VolumeProbing {
     }
 }
 
-/// Probes volumes with `statvfs`. On macOS, iOS and visionOS it also queries the capacities for important and
+/// Probes volumes with `statvfs` (`statfs` on Darwin). On macOS, iOS and visionOS it also queries the capacities for important and
 /// opportunistic usage; elsewhere ``VolumeState/reported`` is `nil`.
 ///
 /// - Note: Not yet tested on Apple platforms.
 package struct VolumeProbe: VolumeProbing {
     let fileSystem: any FileSystem
+    private let reports = CapacityReports()
 
     /// Creates a probe of the volumes of `fileSystem`.
     package init(fileSystem: any FileSystem) {
@@ -37,10 +38,11 @@ package struct VolumeProbe: VolumeProbing {
     package func state(of file: Descriptor) throws(FileSystemError) -> VolumeState {
         let figures = try fileSystem.volume(of: file)
         return VolumeState(
-            total: figures.total, available: figures.available, reported: reportedCapacity(of: file))
+            total: figures.total, available: figures.available,
+            reported: try reportedCapacity(of: file, available: figures.available))
     }
 
-    /// Calls only `statvfs`.
+    /// Asks for nothing else.
     package func available(of file: Descriptor) throws(FileSystemError) -> Int64 {
         try fileSystem.volume(of: file).available
     }
@@ -61,16 +63,26 @@ package struct FixedVolumeProbe: VolumeProbing {
 extension VolumeProbe {
     #if !canImport(Darwin) || os(tvOS) || os(watchOS)
         /// Foundation does not provide these values on this platform.
-        private func reportedCapacity(of _: Descriptor) -> ReportedCapacity? { nil }
+        private func reportedCapacity(of _: Descriptor, available _: Int64)
+            throws(FileSystemError) -> ReportedCapacity?
+        { nil }
     #else
         /// The capacity that the system reports for the volume of an open file or folder; `nil` if it reports none, and
         /// for descriptors that do not belong to the live file system.
         ///
-        /// The path (`fcntl` with `F_GETPATH`) is used immediately and not kept, since it can change.
-        private func reportedCapacity(of file: Descriptor) -> ReportedCapacity? {
-            guard fileSystem is LiveFileSystem, let path = Self.path(of: file) else { return nil }
+        private func reportedCapacity(of file: Descriptor, available: Int64)
+            throws(FileSystemError) -> ReportedCapacity?
+        {
+            guard let live = fileSystem as? LiveFileSystem else { return nil }
+            let volume = try live.attributes(of: file).identity.device
+            return try reports.capacity(of: volume, available: available) { () throws(FileSystemError) in
+                Self.report(on: try live.path(of: file))
+            }
+        }
+
+        private static func report(on path: FilePath) -> ReportedCapacity? {
             do {
-                let values = try URL(fileURLWithPath: path).resourceValues(forKeys: [
+                let values = try URL(filePath: path.string).resourceValues(forKeys: [
                     .volumeAvailableCapacityForImportantUsageKey,
                     .volumeAvailableCapacityForOpportunisticUsageKey,
                 ])
@@ -81,15 +93,6 @@ extension VolumeProbe {
                 // These values are optional: `statvfs` has succeeded.
                 return nil
             }
-        }
-
-        private static func path(of file: Descriptor) -> String? {
-            var buffer = [UInt8](repeating: 0, count: Int(MAXPATHLEN))
-            let result = buffer.withUnsafeMutableBytes { bytes -> CInt in
-                guard let start = bytes.baseAddress else { return -1 }
-                return fcntl(file.rawValue, F_GETPATH, start)
-            }
-            return result == -1 ? nil : String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
         }
     #endif
 }

@@ -188,11 +188,11 @@ enum ExitCode: CInt, CaseIterable {
             case .item(.purged), .movedOrDeleted, .notARegularFile: .notFound
             case .areas(.notADirectory), .destination, .destinationUnavailable: .cannotCreate
             case .database: .inputOutput
-            case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy:
+            case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy, .locked:
                 .refused
             case .notOurs: .notPermitted
             case .areas(.homeMissing), .areas(.userDirectoriesUnreadable), .areas(.workingDirectoryMissing),
-                .areas(.areaUnavailable), .newerLedger, .configuration, .pathTooLong:
+                .areas(.areaUnavailable), .areas(.appGroupUnavailable), .newerLedger, .configuration, .pathTooLong:
                 .configuration
             case .cancelled, .writerIsFinished, .closed: .software
             }

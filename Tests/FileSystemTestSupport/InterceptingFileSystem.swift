@@ -15,6 +15,7 @@ package final class InterceptingFileSystem: FileSystem {
     private let live = LiveFileSystem()
     private let weaknesses: Set<Weakness>
     private let space: SimulatedVolume?
+    private let device: AppleVolume?
     private let isOutside: Bool
     /// In a type of its own: a closure that a mutex holds is wrapped anew whenever it is read, and a call of it goes through
     /// all these layers.
@@ -31,13 +32,16 @@ package final class InterceptingFileSystem: FileSystem {
     /// - Parameters:
     ///   - weaknesses: What the live file system promises and this one does not keep.
     ///   - volume: The space that files written through this file system take; `nil` for that of the machine.
+    ///   - device: `nil` for none of Apple's.
     ///   - isOutside: Whether it is that of a process which never has the databases of a cache open.
     package init(
-        with weaknesses: Set<Weakness> = [], on volume: SimulatedVolume? = nil, isOutside: Bool = false,
+        with weaknesses: Set<Weakness> = [], on volume: SimulatedVolume? = nil,
+        of device: AppleVolume? = nil, isOutside: Bool = false,
         _ interceptor: @escaping Interceptor = { _ in }
     ) {
         self.weaknesses = weaknesses
         space = volume
+        self.device = device
         self.isOutside = isOutside
         interception = Mutex(Interception(call: interceptor))
     }
@@ -179,7 +183,17 @@ package final class InterceptingFileSystem: FileSystem {
 
     package func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
         try note(Operation(kind: .attributes, name: name(of: file)), of: file)
-        return try live.attributes(of: file)
+        let attributes = try live.attributes(of: file)
+        return device?.attributes(attributes) ?? attributes
+    }
+
+    package func protection(of file: Descriptor) throws(FileSystemError) -> FileProtection? {
+        guard let device else { return nil }
+        return device.protection(of: try live.attributes(of: file).identity)
+    }
+
+    package func setProtection(_ protection: FileProtection, of file: Descriptor) throws(FileSystemError) {
+        device?.protect(try live.attributes(of: file).identity, protection)
     }
 
     package func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
@@ -191,7 +205,8 @@ package final class InterceptingFileSystem: FileSystem {
         throws(FileSystemError) -> FileAttributes?
     {
         try note(Operation(kind: .attributes, name: name.string), in: directory)
-        return try live.attributes(of: name, in: directory)
+        guard let attributes = try live.attributes(of: name, in: directory) else { return nil }
+        return device?.attributes(attributes) ?? attributes
     }
 
     package func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {

@@ -67,11 +67,15 @@ import Testing
         #expect(try live.makeDirectory("new", in: folder.descriptor, permissions: permissions) == false)
     }
 
-    @Test func aFolderThatWasRemovedIsNoLongerLinked() throws {
+    @Test func aFolderThatWasRemovedMovedOrReplacedHasItsNameNoLonger() throws {
         let inner = try folder.directory.openOrCreate("inner", permissions: .ownerReadWriteExecute)
-        #expect(try inner.isLinked())
-        try live.removeDirectory("inner", in: folder.descriptor)
-        #expect(try inner.isLinked() == false)
+        #expect(try inner.isNamed("inner", in: folder.descriptor))
+        try live.rename("inner", in: folder.descriptor, to: "other", in: folder.descriptor, .exclusive)
+        #expect(try !inner.isNamed("inner", in: folder.descriptor))
+        _ = try live.makeDirectory("inner", in: folder.descriptor, permissions: .ownerReadWriteExecute)
+        #expect(try !inner.isNamed("inner", in: folder.descriptor))
+        try live.removeDirectory("other", in: folder.descriptor)
+        #expect(try !inner.isNamed("other", in: folder.descriptor))
     }
 
     @Test func theDescriptorIsClosedWithTheObject() throws {

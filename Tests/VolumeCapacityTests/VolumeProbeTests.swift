@@ -1,6 +1,7 @@
 import FileSystemTestSupport
 import PrefetchFileSystem
-import PrefetchVolumeCapacity
+@testable import PrefetchVolumeCapacity
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -37,5 +38,26 @@ import Testing
         } throws: { error in
             (error as? FileSystemError)?.errno == .noFunction
         }
+    }
+
+    @Test func theSystemIsAskedOnceInThirtySecondsForEachVolume() {
+        let clock = Mutex(Duration.zero)
+        let reports = CapacityReports(uptime: { clock.withLock { $0 } })
+        var asked = 0
+        func capacity(_ volume: UInt64, available: Int64) -> ReportedCapacity? {
+            reports.capacity(of: volume, available: available) {
+                asked += 1
+                return ReportedCapacity(important: 900 - Int64(asked) * 100, opportunistic: 100)
+            }
+        }
+        #expect(capacity(1, available: 500) == ReportedCapacity(important: 800, opportunistic: 100))
+        clock.withLock { $0 = .seconds(29) }
+        // 200 bytes were written meanwhile.
+        #expect(capacity(1, available: 300) == ReportedCapacity(important: 600, opportunistic: 0))
+        #expect(asked == 1)
+        #expect(capacity(2, available: 500) == ReportedCapacity(important: 700, opportunistic: 100))
+        clock.withLock { $0 = .seconds(30) }
+        #expect(capacity(1, available: 300) == ReportedCapacity(important: 600, opportunistic: 100))
+        #expect(asked == 3)
     }
 }

@@ -23,7 +23,7 @@ import Testing
             (.item(.priorityOutOfRange(2)), 64),
             (.item(.rangeOutOfBounds(0..<2, contentBytes: 1)), 64), (.item(.fileSystem(Self.denied)), 77),
             (.fileSystem(Self.denied), 77), (.fileSystem(Self.broken), 74), (.fileSystem(Self.full), 74),
-            (.notOurs("/a"), 77), (.destination("/a", Self.denied), 73), (.destination("/a", Self.full), 73),
+            (.notOurs("/a"), 77), (.locked(Self.denied), 75), (.destination("/a", Self.denied), 73), (.destination("/a", Self.full), 73),
             (.destinationUnavailable(.iCloudDrive), 73), (.pathTooLong("/a", bytes: 505, limit: 504), 78),
             (.database(name: "catalog", message: "disk I/O error"), 74), (.newerLedger(version: 9), 78),
             (.catalogOverBudget, 75),

@@ -1,3 +1,4 @@
+public import PrefetchFileSystem
 public import PrefetchVolumeCapacity
 
 /// The settings that the app and `cachectl` share, kept in `configuration.json`.
@@ -21,6 +22,10 @@ public struct CacheConfiguration: Hashable, Sendable {
     public var isStoringEnabled = true
     /// Which items are evicted first when space is needed.
     public var evictionPolicy = EvictionPolicyChoice.lru
+    /// When the files of the cache, and those that it hands over, can be read on a device that protects files.
+    /// Downloads in the background need ``FileProtection/completeUntilFirstUserAuthentication`` or less. Files that
+    /// exist keep the protection that they were created with.
+    public var fileProtection = FileProtection.completeUntilFirstUserAuthentication
     /// The constants from which budget and pressure are derived.
     public var capacityModel = CapacityModel()
 
@@ -44,7 +49,7 @@ extension CacheConfiguration: Codable {
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case schemaVersion, budgetBytes, budgetCapBytes, largestItemBytes, storing, evictionPolicy,
-            capacityModel
+            fileProtection, capacityModel
     }
 
     public init(from decoder: any Decoder) throws {
@@ -77,6 +82,13 @@ extension CacheConfiguration: Codable {
             }
             evictionPolicy = policy
         }
+        if let name = try values.decodeIfPresent(String.self, forKey: .fileProtection) {
+            guard let protection = FileProtection(rawValue: name) else {
+                let known = FileProtection.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ConfigurationProblem("fileProtection is '\(name)'; it must be one of \(known)")
+            }
+            fileProtection = protection
+        }
         capacityModel =
             try values.decodeIfPresent(CapacityModel.self, forKey: .capacityModel) ?? CapacityModel()
         if let problem { throw ConfigurationProblem(problem) }
@@ -93,6 +105,9 @@ extension CacheConfiguration: Codable {
         try values.encodeIfPresent(largestItem?.bytes, forKey: .largestItemBytes)
         if !isStoringEnabled { try values.encode(false, forKey: .storing) }
         if evictionPolicy != .lru { try values.encode(evictionPolicy.rawValue, forKey: .evictionPolicy) }
+        if fileProtection != .completeUntilFirstUserAuthentication {
+            try values.encode(fileProtection.rawValue, forKey: .fileProtection)
+        }
         if capacityModel != CapacityModel() { try values.encode(capacityModel, forKey: .capacityModel) }
     }
 }

@@ -17,6 +17,9 @@ public enum CacheError: Error, Hashable, Sendable {
     case notARegularFile(String)
     /// A file system call failed.
     case fileSystem(FileSystemError)
+    /// The device is locked, and protects the files of the cache, see ``CacheConfiguration/fileProtection``. Nothing is
+    /// lost or changed: call again when it is unlocked. On macOS, also what the sandbox denies.
+    case locked(FileSystemError)
     /// A folder of the cache belongs to another user, or others may write to it.
     case notOurs(String)
     /// The destination of an item cannot be written to. Nothing is lost: the item stays cached or, when the destination
@@ -73,6 +76,16 @@ extension CacheError {
         .movedOrDeleted(key: key, path.string)
     }
 
+    /// The same error, or ``locked(_:)`` if that is what it means.
+    var reported: CacheError {
+        switch self {
+        case .fileSystem(let error) where error.isOfLockedDevice: .locked(error)
+        case .item(.fileSystem(let error)) where error.isOfLockedDevice: .locked(error)
+        case .destination(_, let error) where error.isOfLockedDevice: .locked(error)
+        default: self
+        }
+    }
+
     /// Whether another process holds a lock.
     var isBusy: Bool {
         if case .busy = self { true } else { false }
@@ -102,6 +115,9 @@ extension CacheError: CustomStringConvertible {
         case .notARegularFile(let name):
             "\(name) is not a regular file; store its content through a writer instead"
         case .fileSystem(let error): error.description
+        case .locked(let error):
+            "the device is locked, or denies access to the files of the cache (\(error)); nothing is lost: "
+                + "try again once it is unlocked"
         case .notOurs(let path):
             "\(path) belongs to another user or can be written by others; "
                 + "give the cache a folder of its own, or repair owner and permissions"

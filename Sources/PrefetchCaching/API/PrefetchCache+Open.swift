@@ -6,7 +6,7 @@ extension PrefetchCache {
     /// file.
     ///
     /// Cancelling the task leaves the item cached, as long as its content is still being decoded, copied or
-    /// verified. After that the promotion is completed and its file returned.
+    /// verified, or waits for iCloud Drive. After that the promotion is completed and its file returned.
     ///
     /// - Parameter progress: Called after every few mebibytes of content that are decoded, copied or verified; only a
     ///   flush remains after the last call. Not called for an item that is promoted by a rename, whatever its size, nor
@@ -26,8 +26,8 @@ extension PrefetchCache {
     public func lookUpAndOpen(
         _ key: ItemKey, progress: (@Sendable (OpenProgress) -> Void)? = nil
     ) async throws(CacheError) -> Lookup<PromotedFile> {
-        try await run { engine throws(CacheError) in
-            try engine.open(key, for: .currentTask(progress))
+        try await Cancellation.following { () async throws(CacheError) in
+            try await run { engine throws(CacheError) in try engine.open(key, for: .currentTask(progress)) }
         }
     }
 
@@ -47,8 +47,8 @@ extension PrefetchCache {
     public func open(
         _ keys: [ItemKey], progress: (@Sendable (OpenProgress) -> Void)? = nil
     ) async throws(CacheError) -> [Result<Lookup<PromotedFile>, CacheError>] {
-        try await run { engine throws(CacheError) in
-            engine.open(keys, for: .currentTask(progress))
+        try await Cancellation.following { () async throws(CacheError) in
+            try await run { engine throws(CacheError) in engine.open(keys, for: .currentTask(progress)) }
         }
     }
 }

@@ -61,7 +61,11 @@ public final class PrefetchCache: Sendable {
         async throws(CacheError)
     {
         let engine = try await lanes.run(.calls) { () throws(CacheError) in
-            try Engine(areas: areas, environment: environment(), isRecovering: isRecovering)
+            do throws(CacheError) {
+                return try Engine(areas: areas, environment: environment(), isRecovering: isRecovering)
+            } catch {
+                throw error.reported
+            }
         }
         self.engine = engine
         flushing = FlushSchedule(engine) { [lanes] delay, work in lanes.run(after: delay, work) }

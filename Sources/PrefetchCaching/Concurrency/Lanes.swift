@@ -10,7 +10,7 @@ final class Lanes: Sendable {
     let guests = BlockingExecutor()
     private let reads = BlockingExecutor()
     private let calls = BlockingExecutor()
-    private let background = DispatchQueue(label: "PrefetchCache.background", qos: .userInitiated)
+    private let background = DispatchQueue(label: "PrefetchCache.background", qos: .utility)
 
     enum Lane {
         /// Waits for nothing but the volume.
@@ -38,9 +38,9 @@ final class Lanes: Sendable {
 
     /// Runs `body` later, once, on a thread that may block. One at a time.
     func run(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
-        let nanoseconds =
-            delay.components.seconds * 1_000_000_000 + delay.components.attoseconds / 1_000_000_000
-        background.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds)), execute: body)
+        // Not as nanoseconds in an `Int`, which has 32 bits on a watch and ends after two seconds.
+        let (seconds, attoseconds) = delay.components
+        background.asyncAfter(deadline: .now() + (Double(seconds) + Double(attoseconds) * 1e-18), execute: body)
     }
 }
 

@@ -82,8 +82,15 @@ extension CacheEnvironment {
         private static func currentBootIdentifier(_ fileSystem: LiveFileSystem) -> String {
             var buffer = [CChar](repeating: 0, count: 64)
             var length = buffer.count
-            guard sysctlbyname("kern.bootsessionuuid", &buffer, &length, nil, 0) == 0 else { return "" }
-            return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            if sysctlbyname("kern.bootsessionuuid", &buffer, &length, nil, 0) == 0 {
+                return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            }
+            // A sandbox may refuse that one. The time of the boot moves when the clock is set, which costs a rebuild
+            // of the catalog, and no two boots have the same.
+            var time = timeval()
+            length = MemoryLayout<timeval>.size
+            guard sysctlbyname("kern.boottime", &time, &length, nil, 0) == 0 else { return "" }
+            return "\(time.tv_sec).\(time.tv_usec)"
         }
     #else
         private static func currentBootIdentifier(_ fileSystem: LiveFileSystem) -> String {

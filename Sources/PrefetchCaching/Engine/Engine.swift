@@ -102,7 +102,7 @@ final class Engine: Sendable {
             ledger: self.ledger, codecs: codecs, admission: admission)
         boot = Checksum.ofBoot(environment.bootIdentifier)
 
-        _ = try configuration.current()
+        protect(try configuration.current().fileProtection)
         guard isRecovering else { return }
         sweepIncoming()
         let log = RepairLog()
@@ -114,6 +114,16 @@ final class Engine: Sendable {
                     "area": "\(failure.location.area.name)", "path": "\(failure.location.path)",
                     "error": "\(failure.error)",
                 ])
+        }
+    }
+
+    /// Protects what is created from now on. The cache works without.
+    func protect(_ protection: FileProtection) {
+        do throws(FileSystemError) {
+            try folders.protect(protection)
+            try destinations.support.root.protect(protection)
+        } catch {
+            environment.logger.warning("The folders cannot be protected.", metadata: ["error": "\(error)"])
         }
     }
 

@@ -115,6 +115,7 @@ extension Engine {
     /// Replaces the configuration, and evicts down to a smaller budget at once.
     func configure(_ configuration: CacheConfiguration) throws(CacheError) {
         try self.configuration.replace(with: configuration)
+        protect(configuration.fileProtection)
         trimToBudget()
     }
 
@@ -125,6 +126,7 @@ extension Engine {
         -> CacheConfiguration
     {
         let new = try configuration.change(change)
+        protect(new.fileProtection)
         trimToBudget()
         return new
     }

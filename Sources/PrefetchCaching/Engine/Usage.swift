@@ -18,7 +18,11 @@ final class Usage: Sendable {
             state.calls += 1
         }
         defer { leave() }
-        return try body()
+        do {
+            return try body()
+        } catch {
+            throw error.reported
+        }
     }
 
     private func leave() {

@@ -36,6 +36,7 @@ final class CacheFolders: Sendable {
     let areas: StorageAreas
     let fileSystem: any FileSystem
     private let handles: Mutex<Handles>
+    private let protection = Mutex<FileProtection?>(nil)
     /// For locks that other processes hold in these folders.
     let patience: Patience
 
@@ -51,17 +52,27 @@ final class CacheFolders: Sendable {
 
     var current: Handles { handles.withLock { $0 } }
 
-    /// Reopens the folders when one of them was removed.
+    /// Protects what is created in the folders from now on, even if they have to be created again.
+    func protect(_ protection: FileProtection) throws(FileSystemError) {
+        self.protection.withLock { $0 = protection }
+        try current.root.protect(protection)
+    }
+
+    /// Reopens the folders when one of them was removed, moved or replaced.
     ///
     /// - Returns: Whether anything had to be reopened.
     func repair() throws(CacheError) -> Bool {
         let handles = current
-        var areLinked = true
-        for folder in [handles.root, handles.items, handles.incoming] where areLinked {
-            areLinked = try onFiles(folder.isLinked())
+        let areInPlace = try onFiles { () throws(FileSystemError) in
+            let (root, path) = (handles.root, areas.caches.pushing(CacheLayout.root))
+            guard try root.isNamed(path, in: .workingDirectory),
+                try handles.items.isNamed(CacheLayout.items, in: root.descriptor)
+            else { return false }
+            return try handles.incoming.isNamed(CacheLayout.incoming, in: root.descriptor)
         }
-        guard !areLinked else { return false }
+        if areInPlace { return false }
         let fresh = try Self.open(areas, fileSystem)
+        if let protection = protection.withLock({ $0 }) { try onFiles(fresh.root.protect(protection)) }
         self.handles.withLock { $0 = fresh }
         return true
     }

@@ -15,11 +15,12 @@ package import SystemPackage
 package protocol FileCoordinating: Sendable {
     /// Runs `body` once, on this thread, while no coordinated access that `access` excludes is under way at `path`.
     ///
-    /// The body uses the path that it asked for, even if the entry has been moved meanwhile; it detects that
-    /// itself.
+    /// The body uses the path that it asked for. If the entry is moved while this waits, access is asked for anew: what
+    /// was moved is the user's.
     ///
     /// - Parameter path: An absolute path. It need not exist.
-    /// - Throws: The reason why access was not granted. The body was not run in that case.
+    /// - Throws: The reason why access was not granted, `ECANCELED` when the task was cancelled while this waited
+    ///   (``Cancellation``). The body was not run in that case.
     func coordinate(
         _ access: CoordinatedAccess, at path: FilePath, _ body: () -> Void
     ) throws(FileSystemError)
@@ -47,35 +48,52 @@ package enum CoordinatedAccess: Sendable, Hashable {
         func coordinate(
             _ access: CoordinatedAccess, at path: FilePath, _ body: () -> Void
         ) throws(FileSystemError) {
-            // One per access: a shared coordinator would treat its own accesses as related.
-            let coordinator = NSFileCoordinator(filePresenter: nil)
             let url = URL(filePath: path.string)
+            // An entry that moves each time would be waited for forever.
+            for _ in 0..<8 {
+                var isGranted = false
+                try coordinate(access, at: url, path) { granted in
+                    isGranted = granted.standardizedFileURL == url.standardizedFileURL
+                    if isGranted { body() }
+                }
+                if isGranted { return }
+            }
+            throw FileSystemError("NSFileCoordinator", path: path, errno: .staleNFSFileHandle)
+        }
+
+        /// - Parameter body: Receives where the entry is now.
+        private func coordinate(
+            _ access: CoordinatedAccess, at url: URL, _ path: FilePath, _ body: (URL) -> Void
+        ) throws(FileSystemError) {
+            // One per access: a shared coordinator would treat its own accesses as related.
+            // Not `Sendable`, but documented: `cancel()` may be called from any thread.
+            nonisolated(unsafe) let coordinator = NSFileCoordinator(filePresenter: nil)
             var failure: NSError?
-            switch access {
-            case .publish:
-                coordinator.coordinate(writingItemAt: url, options: .forReplacing, error: &failure) { _ in
-                    body()
+            let isCancelled = Cancellation.ending(by: { coordinator.cancel() }) {
+                switch access {
+                case .publish:
+                    coordinator.coordinate(
+                        writingItemAt: url, options: .forReplacing, error: &failure, byAccessor: body)
+                case .delete:
+                    coordinator.coordinate(
+                        writingItemAt: url, options: .forDeleting, error: &failure, byAccessor: body)
+                case .write:
+                    // Not `.forReplacing`, which counts as deleting: apps that show the file would close it.
+                    coordinator.coordinate(
+                        writingItemAt: url, options: [], error: &failure, byAccessor: body)
+                case .readContent:
+                    coordinator.coordinate(
+                        readingItemAt: url, options: .withoutChanges, error: &failure, byAccessor: body)
+                case .readMetadata:
+                    // Downloads nothing: checking for a file does not need its content.
+                    coordinator.coordinate(
+                        readingItemAt: url, options: [.withoutChanges, .immediatelyAvailableMetadataOnly],
+                        error: &failure, byAccessor: body)
                 }
-            case .delete:
-                coordinator.coordinate(writingItemAt: url, options: .forDeleting, error: &failure) { _ in
-                    body()
-                }
-            case .write:
-                // Not `.forReplacing`, which counts as deleting: apps that show the file would close it.
-                coordinator.coordinate(writingItemAt: url, options: [], error: &failure) { _ in body() }
-            case .readContent:
-                coordinator.coordinate(readingItemAt: url, options: .withoutChanges, error: &failure) { _ in
-                    body()
-                }
-            case .readMetadata:
-                // Downloads nothing: checking for a file does not need its content.
-                coordinator.coordinate(
-                    readingItemAt: url, options: [.withoutChanges, .immediatelyAvailableMetadataOnly],
-                    error: &failure
-                ) { _ in body() }
             }
             if let failure {
-                throw FileSystemError("NSFileCoordinator", path: path, errno: Self.reason(of: failure))
+                let reason = isCancelled ? .canceled : Self.reason(of: failure)
+                throw FileSystemError("NSFileCoordinator", path: path, errno: reason)
             }
         }
 

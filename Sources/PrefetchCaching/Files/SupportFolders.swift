@@ -143,7 +143,7 @@ final class SupportFolders: Sendable {
     private func requireOurs(_ foreign: Directory) throws(FileSystemError) {
         guard try fileSystem.attributes(of: foreign.descriptor).isWritableByOwnerAlone(fileSystem.userID)
         else {
-            throw FileSystemError("open", path: CacheLayout.foreignStaging, errno: .notPermitted)
+            throw FileSystemError("stat", path: CacheLayout.foreignStaging, errno: .notPermitted)
         }
     }
 

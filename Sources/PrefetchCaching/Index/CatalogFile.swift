@@ -54,6 +54,7 @@ struct CatalogFile: Sendable {
                 sql: """
                     PRAGMA journal_size_limit = \(Self.journalLimit);
                     PRAGMA synchronous = OFF;
+                    PRAGMA fullfsync = ON;
                     PRAGMA temp_store = MEMORY;
                     """)
         }
@@ -235,7 +236,13 @@ extension CatalogFile {
     }
 
     static func wrapped(_ error: any Error, in folders: CacheFolders) -> CacheError {
-        switch error {
+        do throws(FileSystemError) {
+            try folders.areas.caches.pushing(CacheLayout.root).appending(CacheLayout.catalog)
+                .requireUnlocked(after: error)
+        } catch {
+            return .fileSystem(error)
+        }
+        return switch error {
         case let error as CacheError: error
         case let error as FileSystemError: .fileSystem(error)
         case let error where isOutOfSpace(error):

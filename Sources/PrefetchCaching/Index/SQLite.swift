@@ -89,6 +89,23 @@ enum DatabaseBytes {
         return try read(connection, atMost: .max)
     }
 
+    /// The kernel's error when the file at a path cannot be opened or read; `nil` when it can be.
+    static func systemError(_ path: String) -> Errno? {
+        var connection: OpaquePointer?
+        defer { sqlite3_close(connection) }
+        guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, nil) == SQLITE_OK else {
+            return Errno(rawValue: sqlite3_system_errno(connection))
+        }
+        do {
+            _ = try read(connection, atMost: DatabaseHeader.length)
+            return nil
+        } catch {
+            var code: CInt = 0
+            sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &code)
+            return Errno(rawValue: code)
+        }
+    }
+
     /// The header of a database that was just opened.
     static func header(of database: Database) throws -> DatabaseHeader {
         DatabaseHeader(try read(database.sqliteConnection, atMost: DatabaseHeader.length))
@@ -204,6 +221,21 @@ extension Directory {
         } catch {
             if error.isReadOnlyVolume { throw FileSystemError("write", path: path, errno: error.errno) }
         }
+    }
+}
+
+extension FilePath {
+    /// Checks that a database can be read, since SQLite reports only that it failed. Apple's reports a file that is
+    /// protected while the device is locked as `SQLITE_AUTH` or `SQLITE_IOERR`.
+    ///
+    /// - Throws: The kernel's error when the device is locked and that can be the cause of `error`.
+    func requireUnlocked(after error: any Error) throws(FileSystemError) {
+        guard let error = error as? DatabaseError,
+            [.SQLITE_AUTH, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_IOERR].contains(error.resultCode),
+            let reason = DatabaseBytes.systemError(string)
+        else { return }
+        let failure = FileSystemError("open", path: self, errno: reason)
+        if failure.isOfLockedDevice { throw failure }
     }
 }
 

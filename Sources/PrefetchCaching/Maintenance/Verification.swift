@@ -27,6 +27,8 @@ public struct VerificationFinding: Hashable, Sendable {
         case damaged(ItemFormatError)
         /// A promoted file that was changed or replaced after the promotion, as the user may do.
         case modified
+        /// A promoted file whose content iCloud has removed from this device. Reading would download it.
+        case notOnDevice
         /// A known file that is gone: the system purged the item, or the user moved or deleted the file.
         case missing
         /// The item was written by a newer version of this package and was left alone.
@@ -79,6 +81,8 @@ public struct VerificationReport: Hashable, Sendable {
     public var damaged: Int { findings.count { if case .damaged = $0.verdict { true } else { false } } }
     /// The number of findings with the verdict ``VerificationFinding/Verdict/modified``.
     public var modified: Int { findings.count { $0.verdict == .modified } }
+    /// The number of findings with the verdict ``VerificationFinding/Verdict/notOnDevice``.
+    public var notOnDevice: Int { findings.count { $0.verdict == .notOnDevice } }
     /// The number of findings with the verdict ``VerificationFinding/Verdict/missing``.
     public var missing: Int { findings.count { $0.verdict == .missing } }
     /// The number of findings with the verdict ``VerificationFinding/Verdict/newerFormat(version:)``.

@@ -165,7 +165,7 @@ final class Verifier: Sendable {
             switch finding.verdict {
             case .damaged: finding.isQuarantined = try engine.moveToQuarantine(hash, identity)
             case .missing: try engine.cachedCopies.remove(hash, identity, because: .purged)
-            case .modified, .newerFormat, .unreadable: break
+            case .modified, .notOnDevice, .newerFormat, .unreadable: break
             }
         }
         note(finding)
@@ -191,10 +191,13 @@ final class Verifier: Sendable {
     private func verify(_ entry: LedgerEntry) throws(CacheError) {
         let verdict: VerificationFinding.Verdict?
         do {
-            // Without coordination, the system might be replacing the file meanwhile.
-            verdict = try engine.destinations.coordinated(.readContent, entry) { () throws(CacheError) in
-                try self.verdict(on: entry)
-            }
+            // Without coordination, the system might be replacing the file meanwhile. With it, it downloads the file.
+            verdict =
+                if try isDataless(entry) { .notOnDevice } else {
+                    try engine.destinations.coordinated(.readContent, entry) { () throws(CacheError) in
+                        try self.verdict(on: entry)
+                    }
+                }
         } catch {
             guard error != .cancelled else { throw error }
             verdict = .unreadable(error)
@@ -204,6 +207,11 @@ final class Verifier: Sendable {
             VerificationFinding(
                 key: entry.key, location: entry.location,
                 isPromoted: true, verdict: verdict))
+    }
+
+    private func isDataless(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        guard let folder = try engine.destinations.existingFolder(of: entry) else { return false }
+        return try engine.files.attributes(of: entry, in: folder)?.isDataless ?? false
     }
 
     /// - Returns: `nil` when nothing is wrong with the file of a promotion.

@@ -91,7 +91,8 @@ struct Destinations: Sendable {
                 result = Result { () throws(CacheError) in try body() }
             }
         } catch {
-            throw .destination(path, error)
+            // Without a cancelled task it is the system, or the user elsewhere, who refuses.
+            throw error.errno == .canceled && Task.isCancelled ? .cancelled : .destination(path, error)
         }
         guard let result else {
             throw .destination(path, FileSystemError("coordinate", path: path, errno: .canceled))

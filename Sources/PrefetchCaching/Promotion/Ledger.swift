@@ -231,6 +231,7 @@ final class Ledger: PromotionLedger {
             if error.resultCode == .SQLITE_PROTOCOL { patience.noteStall() }
             throw .busy("ledger", Self.files, in: folder)
         } catch {
+            try onFiles { () throws(FileSystemError) in try path.requireUnlocked(after: error) }
             throw .database(name: "ledger", message: "\(error)")
         }
     }

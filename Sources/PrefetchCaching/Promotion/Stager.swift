@@ -190,8 +190,10 @@ final class Stager: Sendable {
         }
     }
 
+    /// Writes a staged file before its name. Both are durable once the folder of the destination is flushed, which is on
+    /// the same volume.
     func flush(_ file: Descriptor, for entry: LedgerEntry) throws(CacheError) {
-        try destinations.onDestination(entry, fileSystem.synchronize(file))
+        try destinations.onDestination(entry, fileSystem.order(file))
     }
 
     /// Makes a staged file durable and enters its intent in parallel: neither counts without the other, and until both

@@ -84,6 +84,7 @@ extension VerificationReport {
             "damaged": "\(damaged)" + (quarantined > 0 ? ", quarantined \(quarantined)" : ""),
             "missing": "\(missing)",
             "modified": "\(modified)",
+            "not on device": notOnDevice > 0 ? "\(notOnDevice)" : nil,
             "newer format": newerFormat > 0 ? "\(newerFormat)" : nil,
             "unreadable": unreadable > 0 ? "\(unreadable)" : nil,
             "read": Size.text(bytes),
@@ -104,7 +105,7 @@ extension VerificationReport {
         return [
             "complete": isComplete, "verifiedItems": verifiedItems, "verifiedFiles": verifiedFiles,
             "damaged": damaged, "quarantined": quarantined, "missing": missing, "modified": modified,
-            "newerFormat": newerFormat, "unreadable": unreadable, "readBytes": bytes,
+            "notOnDevice": notOnDevice, "newerFormat": newerFormat, "unreadable": unreadable, "readBytes": bytes,
             "seconds": duration / .seconds(1), "seed": request.sample == nil ? nil : request.seed,
             "findings": findings,
         ]
@@ -125,6 +126,7 @@ extension VerificationFinding.Verdict {
         switch self {
         case .damaged(let error): ("damaged", error.description)
         case .modified: ("modified", nil)
+        case .notOnDevice: ("notOnDevice", "iCloud keeps its content; open it to download it")
         case .missing: ("missing", nil)
         case .newerFormat(let version): ("newerFormat", "format version \(version)")
         case .unreadable(let error): ("unreadable", error.description)

@@ -115,7 +115,7 @@ extension DamageRig {
         case .damaged: return .damaged
         case .missing: return .purged
         case .newerFormat: return .newer
-        case .modified, .unreadable: return .failed("\(finding)")
+        case .modified, .notOnDevice, .unreadable: return .failed("\(finding)")
         }
     }
 }

@@ -24,7 +24,7 @@ import Testing
     }
 
     private static let errors: [Errno] = [
-        .ioError, .noSpace, .tooManyOpenFiles, .permissionDenied, .readOnlyFileSystem,
+        .ioError, .noSpace, .tooManyOpenFiles, .permissionDenied, .readOnlyFileSystem, .ofLockedDevice,
     ]
 
     /// - Parameter calls: Those of a sound run, of which each can fail with only some errors.
@@ -38,7 +38,7 @@ import Testing
         // All of them, thousands, would take longer than all other attacks together.
         return Array(
             spread(all, overShapes: { calls[$0.call].shape }, using: &random)
-                .prefix(TestRun.count(short: 8, long: 1000)))
+                .prefix(TestRun.count(short: 10, long: 1000)))
     }
 
     /// What came of a work on a disk of which calls fail.
@@ -256,6 +256,7 @@ extension FileSystemTestSupport.Operation {
         case .tooManyOpenFiles: [.open, .entries].contains(kind)
         case .permissionDenied: [.open, .unlink, .rename, .makeDirectory, .entries].contains(kind)
         case .readOnlyFileSystem: isChange && kind != .synchronize
+        case .ofLockedDevice: [.open, .read, .write].contains(kind)
         default: kind != .commit
         }
     }

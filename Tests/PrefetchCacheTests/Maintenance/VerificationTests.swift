@@ -244,6 +244,24 @@ import Testing
         #expect(try verify(engine).modified == 1)
     }
 
+    @Test func whatIsOnlyInICloudIsNeitherReadNorDamaged() throws {
+        let device = AppleVolume()
+        let reads = Mutex(0)
+        let fileSystem = InterceptingFileSystem(of: device) { operation in
+            if operation.kind == .read, operation.name == "Doc.txt" { reads.withLock { $0 += 1 } }
+        }
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(prose(50_000), "Doc.txt")
+        let file = try #require(try engine.open("Doc.txt").value).path
+        #expect(try verify(engine).verifiedFiles == 1)
+        let read = reads.withLock { $0 }
+        #expect(read > 0)
+        device.evict(try #require(try live.attributes(of: file, in: .workingDirectory)).identity)
+        let report = try verify(engine, VerificationRequest(isRepairing: true))
+        #expect(report.notOnDevice == 1 && report.findings.count == 1 && report.verifiedFiles == 0)
+        #expect(reads.withLock { $0 } == read)
+    }
+
     @Test func whatItsUserHasTakenAwayIsMissing() throws {
         let (engine, file) = try promoted()
         try FileManager.default.removeItem(at: file)
