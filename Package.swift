@@ -6,10 +6,24 @@ import PackageDescription
 #if os(macOS)
     let privacyResources: [Resource] = [.process("PrivacyInfo.xcprivacy")]
     let privacyExclusions: [String] = []
+    // Libraries that are not needed there must not be looked for: some builds warn when they are missing.
+    let (lz4Config, xxHashConfig): (String?, String?) = (nil, nil)
 #else
     let privacyResources: [Resource] = []
     let privacyExclusions = ["PrivacyInfo.xcprivacy"]
+    let (lz4Config, xxHashConfig): (String?, String?) = ("liblz4", "libxxhash")
 #endif
+
+// liblz4 and libxxhash are needed on Linux only. Apple platforms have the Compression framework and the checksums of
+// CPrefetchChecksum; with PREFETCHCACHE_PORTABLE set, Linux computes these, too.
+let isPortable = Context.environment["PREFETCHCACHE_PORTABLE"] != nil
+let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
+let lz4: Target.Dependency = .target(name: "CPrefetchLZ4", condition: .when(platforms: [.linux]))
+let xxHash: Target.Dependency = .target(name: "CPrefetchXXHash", condition: .when(platforms: [.linux]))
+let checksums: [Target.Dependency] =
+    isPortable
+    ? ["CPrefetchChecksum"]
+    : [xxHash, .target(name: "CPrefetchChecksum", condition: .when(platforms: applePlatforms))]
 
 // What the fuzzer calls, and with it the tests that give it the inputs found.
 let fuzzedDependencies: [Target.Dependency] = [
@@ -29,6 +43,8 @@ let package = Package(
         .library(name: "PrefetchMetrics", targets: ["PrefetchMetrics"]),
         .library(name: "StorageInventory", targets: ["StorageInventory"]),
         .executable(name: "cachectl", targets: ["cachectl"]),
+        // For Benchmarks only.
+        .library(name: "_CPrefetchChecksum", targets: ["CPrefetchChecksum"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system.git", from: "1.6.0"),
@@ -40,11 +56,10 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "CPrefetchLZ4", pkgConfig: "liblz4",
-            providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+            name: "CPrefetchLZ4", pkgConfig: lz4Config, providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(
-            name: "CPrefetchXXHash", pkgConfig: "libxxhash",
-            providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+            name: "CPrefetchXXHash", pkgConfig: xxHashConfig, providers: [.apt(["libxxhash-dev"])]),
+        .target(name: "CPrefetchChecksum"),
         .target(name: "CPrefetchPlatform"),
         .target(
             name: "PrefetchFileSystem",
@@ -53,7 +68,10 @@ let package = Package(
         .target(name: "PrefetchVolumeCapacity", dependencies: ["PrefetchFileSystem"]),
         .target(
             name: "PrefetchItemFormat",
-            dependencies: ["CPrefetchLZ4", "CPrefetchXXHash", "PrefetchFileSystem", "PrefetchStorageAreas"]),
+            dependencies: [lz4, "PrefetchFileSystem", "PrefetchStorageAreas"] + checksums,
+            swiftSettings: [
+                .define("PREFETCHCACHE_PORTABLE", isPortable ? nil : .when(platforms: applePlatforms))
+            ]),
         .target(
             name: "PrefetchCaching",
             dependencies: [
@@ -134,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "ItemFormatTests",
             dependencies: [
-                "CPrefetchLZ4", "PrefetchItemFormat", "ItemFormatTestSupport", "FileSystemTestSupport",
+                lz4, xxHash, "CPrefetchChecksum", "PrefetchItemFormat", "ItemFormatTestSupport",
+                "FileSystemTestSupport",
             ],
             resources: [.copy("Golden")]),
         .testTarget(
@@ -195,7 +214,7 @@ if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
         "PrefetchCaching", "StorageInventory",
     ]
     let others = [
-        "CPrefetchLZ4", "CPrefetchXXHash", "CPrefetchPlatform", "FileSystemTestSupport",
+        "CPrefetchLZ4", "CPrefetchXXHash", "CPrefetchChecksum", "CPrefetchPlatform", "FileSystemTestSupport",
         "ItemFormatTestSupport",
     ]
     package.products = []
@@ -215,7 +234,8 @@ if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
             ]),
     ]
     for target in package.targets where !others.contains(target.name) {
-        target.swiftSettings = [.unsafeFlags(["-O", "-sanitize=address", "-sanitize=fuzzer"])]
+        target.swiftSettings =
+            (target.swiftSettings ?? []) + [.unsafeFlags(["-O", "-sanitize=address", "-sanitize=fuzzer"])]
     }
     package.targets.append(
         .executableTarget(
@@ -225,6 +245,20 @@ if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
             linkerSettings: [
                 .unsafeFlags(["-sanitize=address", "-use-ld=lld", "-Xlinker", libFuzzer, "-lstdc++"])
             ]))
+}
+
+// For a run of a few test targets, named with commas between: these, and what they use.
+if let names = Context.environment["PREFETCHCACHE_TESTS"] {
+    let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+    var needed: Set<String> = []
+    var open = names.split(separator: ",").map(String.init)
+    while let name = open.popLast() {
+        guard let target = targets[name], needed.insert(name).inserted else { continue }
+        for case .targetItem(let name, _) in target.dependencies { open.append(name) }
+        for case .byNameItem(let name, _) in target.dependencies { open.append(name) }
+    }
+    package.products = []
+    package.targets.removeAll { !needed.contains($0.name) }
 }
 
 for target in package.targets where ![.system, .plugin].contains(target.type) && !target.name.hasPrefix("C") {

@@ -44,6 +44,9 @@ let package = Package(
         .systemLibrary(
             name: "CLZ4Frame", pkgConfig: "liblz4",
             providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+        .systemLibrary(
+            name: "CLibXXHash", pkgConfig: "libxxhash",
+            providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
         .target(name: "CFloor", dependencies: ["CLZ4Frame"]),
         .target(name: "CVolume"),
         .target(
@@ -88,6 +91,13 @@ let package = Package(
                 "Contenders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "PrefetchCaching", package: "PrefetchCache"),
+            ]),
+        .executableTarget(
+            name: "checksums",
+            dependencies: [
+                "CLibXXHash", "Contenders",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "_CPrefetchChecksum", package: "PrefetchCache"),
             ]),
         .executableTarget(
             name: "ItemBenchmarks",

@@ -1,28 +1,24 @@
-internal import CPrefetchXXHash
 package import PrefetchFileSystem
-internal import SystemPackage
 
 /// XXH3-64, the checksum of footers, chunks and content. It detects accidental damage, not tampering.
 package enum Checksum {
     /// The checksum of `bytes`.
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        XXH3_64bits(bytes.baseAddress, bytes.count)
+        XXHash.xxh3(bytes)
     }
 
     /// The checksum of a part of a file, which need not fit into memory.
     static func of(
         _ range: Range<Int64>, in file: Descriptor, of fileSystem: any FileSystem
     ) throws(FileSystemError) -> UInt64 {
-        guard let state = XXH3_createState() else { throw FileSystemError("malloc", errno: .noMemory) }
-        defer { XXH3_freeState(state) }
-        XXH3_64bits_reset(state)
+        var stream = try XXH3Stream()
         try fileSystem.forEachPiece(
             of: file, from: range.lowerBound, count: range.upperBound - range.lowerBound
         ) {
             piece, _ in
-            XXH3_64bits_update(state, piece.baseAddress, piece.count)
+            stream.append(piece)
         }
-        return XXH3_64bits_digest(state)
+        return stream.finish()
     }
 
     /// The value that identifies a boot session in a footer.

@@ -1,14 +1,13 @@
 internal import Dispatch
 internal import Synchronization
 
-/// The state that one thread needs to encode or decode: liblz4 contexts and two buffers that grow to the largest chunk
-/// processed.
+/// The state that one thread needs to encode or decode: that of the compressor, and two buffers that grow to the largest
+/// chunk processed.
 ///
 /// `@unchecked Sendable`: a codec is used by one thread at a time. ``CodecPool`` hands it out and takes it back under a
 /// lock, and keeps no other reference.
 final class Codec: @unchecked Sendable {
     let compressor = LZ4Compressor()
-    let decompressor = LZ4Decompressor()
     private var inputBuffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var outputBuffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 

@@ -1,5 +1,3 @@
-internal import CPrefetchXXHash
-
 /// The name under which an item is stored: 1 to 1,024 bytes of UTF-8 without NUL, compared byte for byte.
 ///
 /// A key never becomes a file name; its ``hash`` does.
@@ -69,8 +67,8 @@ package struct KeyHash: Hashable, Sendable, Comparable {
 
     init(of string: String) {
         var string = string
-        let hash = string.withUTF8 { XXH3_128bits($0.baseAddress, $0.count) }
-        self.init(high: hash.high64, low: hash.low64)
+        let hash = string.withUTF8 { XXHash.xxh128(UnsafeRawBufferPointer($0)) }
+        self.init(high: hash.high, low: hash.low)
     }
 
     /// 32 lowercase hexadecimal digits.

@@ -135,29 +135,25 @@ package final class ItemReader {
             defer { offset += length }
             return stored.slice(offset..<offset + length)
         }
-        let areIntact = try codecs.withCodecs(batch.count - 1) { others throws(ItemFormatError) in
-            inParallel(batch.count) { position in
-                let index = batch.lowerBound + position
-                let range = footer.contentRange(ofChunk: index)
-                let start = position * ItemLimits.chunkBytes
-                return Self.decode(
-                    pieces[position], footer.encoding,
-                    into: output.slice(start..<start + Int(range.upperBound - range.lowerBound)),
-                    with: position == 0 ? loan.codec : others[position - 1],
-                    checksum: footer.chunks[index].checksum)
-            }
+        let areIntact = inParallel(batch.count) { position in
+            let index = batch.lowerBound + position
+            let range = footer.contentRange(ofChunk: index)
+            let start = position * ItemLimits.chunkBytes
+            return Self.decode(
+                pieces[position], footer.encoding,
+                into: output.slice(start..<start + Int(range.upperBound - range.lowerBound)),
+                checksum: footer.chunks[index].checksum)
         }
         guard areIntact.allSatisfy({ $0 }) else { throw try contentError() }
     }
 
     private static func decode(
         _ stored: UnsafeRawBufferPointer, _ encoding: ItemEncoding,
-        into output: UnsafeMutableRawBufferPointer,
-        with codec: Codec, checksum: UInt64
+        into output: UnsafeMutableRawBufferPointer, checksum: UInt64
     ) -> Bool {
         switch encoding {
         case .lz4:
-            guard codec.decompressor.decompress(stored, into: output) else { return false }
+            guard LZ4Frame.decompress(stored, into: output) else { return false }
         case .identity:
             if stored.baseAddress != UnsafeRawPointer(output.baseAddress) { output.copyMemory(from: stored) }
         }

@@ -1,31 +1,56 @@
-internal import CPrefetchLZ4
-internal import CPrefetchXXHash
 internal import PrefetchFileSystem
 
-/// Standard LZ4 frames with content size and content checksum, one per chunk.
+/// Standard LZ4 frames with content size and content checksum, one per chunk, each with a single independent block.
 ///
-/// They are byte-identical to the output of `LZ4F_compressFrame` with the same settings. That function is not used
-/// because the XXH32 inside liblz4 is six times slower than that of libxxhash, which makes it a quarter of the total
-/// compression time.
+/// With the blocks of liblz4 they are byte-identical to the output of `LZ4F_compressFrame` with the same settings. That
+/// function is not used because the XXH32 inside liblz4 is six times slower than that of libxxhash, which makes it a
+/// quarter of the total compression time.
 enum LZ4Frame {
     /// Magic number, descriptor and descriptor checksum.
     fileprivate static let headerLength = 15
-    /// The bytes that a frame adds to an incompressible chunk: the header, the size of its single block (4), the end
-    /// mark (4) and the content checksum (4).
-    static let overhead = headerLength + 12
+    /// Where the block begins: the header, and the length of the block (4).
+    fileprivate static let blockStart = headerLength + 4
+    /// The end mark (4) and the content checksum (4).
+    fileprivate static let tailLength = 8
+    /// The bytes that a frame adds to an incompressible chunk.
+    static let overhead = blockStart + tailLength
+
+    fileprivate static let magic: UInt32 = 0x184D_2204
+    /// Version 1, independent blocks, content size, content checksum.
+    fileprivate static let flags: UInt8 = 0b0110_1100
+    /// Marks a block that is stored uncompressed, in the word of its length.
+    fileprivate static let isStored: UInt32 = 1 << 31
+
+    /// The checksum of the descriptor in a header.
+    fileprivate static func headerChecksum(_ frame: UnsafeRawBufferPointer) -> UInt8 {
+        UInt8(truncatingIfNeeded: XXHash.xxh32(frame.slice(4..<headerLength - 1)) >> 8)
+    }
+
+    /// Decompresses one whole frame, which must fill `output` exactly. Skips the frame's own 32-bit checksum: the
+    /// caller verifies the 64-bit one of the chunk table, which is cheaper. Returns whether the frame was well-formed
+    /// and of that length.
+    static func decompress(_ frame: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
+        -> Bool
+    {
+        guard frame.count > overhead, frame.word(at: 0) == magic, frame[4] == flags,
+            frame.loadUnaligned(fromByteOffset: 6, as: UInt64.self).littleEndian == UInt64(output.count),
+            frame[headerLength - 1] == headerChecksum(frame)
+        else { return false }
+        let block = frame.slice(blockStart..<frame.count - tailLength)
+        let word = frame.word(at: headerLength)
+        guard Int(word & ~isStored) == block.count, frame.word(at: frame.count - tailLength) == 0 else {
+            return false
+        }
+        guard word & isStored != 0 else { return BlockDecompressor.decompress(block, into: output) }
+        guard block.count == output.count else { return false }
+        output.copyMemory(from: block)
+        return true
+    }
 }
 
-/// Compresses chunks, reusing one liblz4 state.
+/// Compresses chunks, reusing the state of one codec.
 struct LZ4Compressor: ~Copyable {
-    private let state: UnsafeMutableRawPointer
-
-    init() {
-        state = .allocate(byteCount: Int(LZ4_sizeofState()), alignment: 16)
-    }
-
-    deinit {
-        state.deallocate()
-    }
+    private let blocks = BlockCompressor()
 
     /// Compresses one chunk, which must not be empty, into one frame. `output` must have room for the
     /// content and ``LZ4Frame/overhead``. Returns the length of the frame.
@@ -33,77 +58,40 @@ struct LZ4Compressor: ~Copyable {
         writeHeader(contentBytes: content.count, into: output)
         let end = writeBlock(content, into: output)
         output.storeBytes(of: 0, toByteOffset: end, as: UInt32.self)
-        let checksum = XXH32(content.baseAddress, content.count, 0)
-        output.storeBytes(of: checksum.littleEndian, toByteOffset: end + 4, as: UInt32.self)
-        return end + 8
+        output.storeBytes(of: XXHash.xxh32(content).littleEndian, toByteOffset: end + 4, as: UInt32.self)
+        return end + LZ4Frame.tailLength
     }
 
-    /// Writes the header of a frame with a single independent block.
     private func writeHeader(contentBytes: Int, into output: UnsafeMutableRawBufferPointer) {
-        // Version 1, independent blocks, content size, content checksum.
-        let flags: UInt8 = 0b0110_1100
         // The smallest permitted block size that fits: 64 KiB, 256 KiB or 1 MiB.
         let blockSize: UInt8 = contentBytes <= 64 << 10 ? 4 : contentBytes <= 256 << 10 ? 5 : 6
-        output.storeBytes(of: UInt32(0x184D_2204).littleEndian, as: UInt32.self)
-        output[4] = flags
+        output.storeBytes(of: LZ4Frame.magic.littleEndian, as: UInt32.self)
+        output[4] = LZ4Frame.flags
         output[5] = blockSize << 4
         output.storeBytes(of: UInt64(contentBytes).littleEndian, toByteOffset: 6, as: UInt64.self)
-        let descriptor = output.slice(4..<14)
-        output[14] = UInt8(truncatingIfNeeded: XXH32(descriptor.baseAddress, descriptor.count, 0) >> 8)
+        output[LZ4Frame.headerLength - 1] = LZ4Frame.headerChecksum(UnsafeRawBufferPointer(output))
     }
 
     /// Returns the offset of the end of the block.
     private func writeBlock(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
         -> Int
     {
-        let start = LZ4Frame.headerLength + 4
-        let room = output.slice(start..<start + content.count)
+        let start = LZ4Frame.blockStart
         // One byte less than the content, so that a block that saves nothing is stored uncompressed.
-        let length = content.withMemoryRebound(to: CChar.self) { source in
-            room.withMemoryRebound(to: CChar.self) { target in
-                Int(
-                    LZ4_compress_fast_extState(
-                        state, source.baseAddress, target.baseAddress, CInt(source.count),
-                        CInt(target.count - 1), 1))
-            }
-        }
+        var length = blocks.compress(content, into: output.slice(start..<start + content.count - 1))
         var word = UInt32(length)
         if length == 0 {
-            room.copyMemory(from: content)
-            word = UInt32(content.count) | 1 << 31
+            length = content.count
+            output.slice(start..<start + length).copyMemory(from: content)
+            word = UInt32(length) | LZ4Frame.isStored
         }
         output.storeBytes(of: word.littleEndian, toByteOffset: LZ4Frame.headerLength, as: UInt32.self)
-        return start + (length == 0 ? content.count : length)
+        return start + length
     }
 }
 
-/// Decompresses frames, reusing one liblz4 context.
-struct LZ4Decompressor: ~Copyable {
-    private let context: OpaquePointer
-
-    init() {
-        var context: OpaquePointer?
-        _ = LZ4F_createDecompressionContext(&context, UInt32(LZ4F_VERSION))
-        guard let context else { fatalError("out of memory") }
-        self.context = context
-    }
-
-    deinit {
-        LZ4F_freeDecompressionContext(context)
-    }
-
-    /// Decompresses one whole frame, which must fill `output` exactly. Skips the frame's own 32-bit checksum: the
-    /// caller verifies the 64-bit one of the chunk table, which is cheaper. Returns whether the frame was well-formed
-    /// and of that length.
-    func decompress(_ frame: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Bool {
-        LZ4F_resetDecompressionContext(context)
-        var options = LZ4F_decompressOptions_t()
-        options.stableDst = 1
-        options.skipChecksums = 1
-        var produced = output.count
-        var consumed = frame.count
-        let hint = LZ4F_decompress(
-            context, output.baseAddress, &produced, frame.baseAddress, &consumed, &options)
-        return hint == 0 && produced == output.count && consumed == frame.count
+extension UnsafeRawBufferPointer {
+    fileprivate func word(at offset: Int) -> UInt32 {
+        loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian
     }
 }

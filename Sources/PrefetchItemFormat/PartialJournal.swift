@@ -231,7 +231,7 @@ extension PartialJournal {
     private func content(of stored: UnsafeRawBufferPointer, with codec: Codec) -> UnsafeRawBufferPointer? {
         guard encoding == .lz4 else { return stored }
         let output = codec.output(atLeast: ItemLimits.chunkBytes).slice(0..<ItemLimits.chunkBytes)
-        return codec.decompressor.decompress(stored, into: output) ? UnsafeRawBufferPointer(output) : nil
+        return LZ4Frame.decompress(stored, into: output) ? UnsafeRawBufferPointer(output) : nil
     }
 
     /// The fields between the head and the description.
