@@ -56,13 +56,25 @@ struct DownloadRun: Sendable {
             let entry = SlotQueue.Entry(
                 number: job.number, host: origin?.host ?? "", isRequested: job.isUrgent,
                 priority: request.priority)
-            let failure: AttemptFailure
+            var failure: AttemptFailure
             do {
-                let outcome = try await slots.use(entry) { try await job.transferring(attempt) }
+                let outcome = try await slots.use(entry) {
+                    try await job.transferring { try await cache.whileRunning(attempt) }
+                }
                 await countFetched(keeping: outcome?.keptBytes)
                 return outcome ?? job.stoppedOutcome(keptBytes: furthest)
             } catch {
                 failure = AttemptFailure(error)
+            }
+            if case .cache(.suspended)? = failure.reason {
+                do {
+                    // Waits until the cache is resumed.
+                    failure.keptBytes = try await cache.partial(of: request.key)?.contentBytes ?? 0
+                    await countFetched(keeping: failure.keptBytes)
+                    continue
+                } catch {
+                    failure = AttemptFailure(error)
+                }
             }
             await countFetched(keeping: failure.keptBytes)
             guard let reason = failure.reason else { return job.stoppedOutcome(keptBytes: failure.keptBytes) }
@@ -342,7 +354,9 @@ struct DownloadRun: Sendable {
             failure.keptBytes = try await content.end(after: failure.reason)
         } catch {
             // If the download was cancelled with the cache, the partial was kept when that was closed.
-            guard failure.reason == nil, error == .closed || error == .writerIsFinished else { throw error }
+            guard failure.reason == nil, [.closed, .suspended, .writerIsFinished].contains(error) else {
+                throw error
+            }
         }
         return failure
     }

@@ -20,6 +20,8 @@ internal import Synchronization
 /// }
 /// ```
 ///
+/// While the cache is suspended, nothing is transferred. Afterwards each download resumes after its complete chunks.
+///
 /// - Note: Downloads end with their process. Their complete chunks are kept.
 public final class PrefetchDownloader: Sendable {
     private struct State {

@@ -194,7 +194,7 @@ enum ExitCode: CInt, CaseIterable {
             case .areas(.homeMissing), .areas(.userDirectoriesUnreadable), .areas(.workingDirectoryMissing),
                 .areas(.areaUnavailable), .areas(.appGroupUnavailable), .newerLedger, .configuration, .pathTooLong:
                 .configuration
-            case .cancelled, .writerIsFinished, .closed: .software
+            case .cancelled, .writerIsFinished, .suspended, .closed: .software
             }
     }
 }

@@ -226,7 +226,8 @@ import Testing
             #expect(content == noise(1000))
         }
         // And so does maintenance.
-        while cache.engine.hasPendingChanges, !spinning.isOver { await Task.yield() }
+        let engine = try await cache.engine.running().engine
+        while engine.hasPendingChanges, !spinning.isOver { await Task.yield() }
         let isThere = try await withTaskExecutorPreference(cache.executor) { try await cache.contains("key") }
         #expect(isThere)
         #expect(!spinning.isOver)

@@ -27,7 +27,7 @@ import Testing
             (.destinationUnavailable(.iCloudDrive), 73), (.pathTooLong("/a", bytes: 505, limit: 504), 78),
             (.database(name: "catalog", message: "disk I/O error"), 74), (.newerLedger(version: 9), 78),
             (.catalogOverBudget, 75),
-            (.configuration("no"), 78), (.writerIsFinished, 70), (.closed, 70),
+            (.configuration("no"), 78), (.writerIsFinished, 70), (.suspended, 70), (.closed, 70),
         ] as [(CacheError, CInt)])
     func anErrorHasItsCode(_ error: CacheError, _ code: CInt) {
         let failure = CommandFailure(error)

@@ -57,10 +57,13 @@ public enum CacheError: Error, Hashable, Sendable {
     case tooManyPins(openFiles: Int)
     /// `configuration.json` cannot be used, and why.
     case configuration(String)
-    /// The task that opened an item was cancelled before the item was promoted; it stays cached.
+    /// The task that opened an item was cancelled before the item was promoted, which stays cached; or the task of any
+    /// call was cancelled while the cache was suspended, and nothing was done.
     case cancelled
     /// The writer was used after it had ended.
     case writerIsFinished
+    /// The writer was ended by ``PrefetchCache/suspend(isolation:)``. A writer that keeps its partial has kept it.
+    case suspended
     /// The cache was closed.
     case closed
 }
@@ -150,9 +153,11 @@ extension CacheError: CustomStringConvertible {
             "no further item can be pinned: a pin holds a file open, and this process may have \(openFiles) open; "
                 + "release pins, or raise the limit (ulimit -n)"
         case .configuration(let message): message
-        case .cancelled: "opening the item was cancelled; it is still in the cache"
+        case .cancelled:
+            "the call was cancelled before it changed anything; an item to be opened is still cached"
         case .writerIsFinished:
-            "the writer has ended: it was committed, cancelled, suspended or refused, or it failed"
+            "the writer has ended: it was committed, cancelled, kept or refused, or it failed"
+        case .suspended: "the writer was ended by a suspension of the cache; begin to store the item again"
         case .closed: "the cache is closed"
         }
     }

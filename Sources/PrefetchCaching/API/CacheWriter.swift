@@ -16,7 +16,8 @@ public import Foundation
 /// are kept, as by ``keep()``, and they also outlive a crash of its process.
 ///
 /// Besides the errors listed at ``PrefetchCache``, every call throws ``CacheError/writerIsFinished`` after
-/// the writer has ended.
+/// the writer has ended, and ``CacheError/suspended`` after it was ended by a suspension of the cache, which keeps what
+/// ``keep()`` would keep.
 public final class CacheWriter: Sendable {
     private let cache: PrefetchCache
     private let store: UnfinishedStore
@@ -88,7 +89,7 @@ public final class CacheWriter: Sendable {
         do throws(CacheError) {
             try await cache.run { [store] _ throws(CacheError) in try store.cancel() }
         } catch {
-            if case .writerIsFinished = error { return }
+            if error == .writerIsFinished || error == .suspended { return }
             throw error
         }
     }

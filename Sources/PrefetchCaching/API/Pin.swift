@@ -1,3 +1,4 @@
+internal import Logging
 internal import PrefetchFileSystem
 public import PrefetchItemFormat
 internal import Synchronization
@@ -9,18 +10,21 @@ internal import SystemPackage
 /// for the next episodes of a playlist. It lasts until it is released or dropped, and ends with its process:
 /// the Caches area can promise no more than that. To keep an item for good, open it.
 ///
+/// While the cache is suspended, see ``PrefetchCache/suspend(isolation:)``, another process may evict the item. If it is
+/// still there afterwards, it is pinned again. Closing the cache ends its pins.
+///
 /// - Note: A pin holds one file open. The last quarter of the files that the process may have open is reserved for
 ///   everything else, see ``CacheError/tooManyPins(openFiles:)``. The item can still be removed or replaced explicitly.
 public final class Pin: Sendable {
     /// The key of the pinned item.
     public let key: ItemKey
     private let cache: PrefetchCache
-    private let file: Mutex<Descriptor?>
+    private let number: Int
 
     init(_ key: ItemKey, _ file: Descriptor, of cache: PrefetchCache) {
         self.key = key
         self.cache = cache
-        self.file = Mutex(file)
+        number = cache.engine.pins.add(key, file)
     }
 
     deinit {
@@ -29,10 +33,8 @@ public final class Pin: Sendable {
 
     /// Lets the item be evicted again. Further calls have no effect.
     public func release() {
-        guard let file = file.withLock({ $0.take() }) else { return }
         // Closing the last descriptor of a removed file frees its blocks, which takes time.
-        let engine = cache.engine
-        cache.lanes.run { engine.environment.fileSystem.close(file) }
+        cache.lanes.run { [pins = cache.engine.pins, number] in pins.release(number) }
     }
 }
 
@@ -45,6 +47,61 @@ extension PrefetchCache {
         let cache = self
         return try await run(in: .reads) { engine throws(CacheError) in
             try engine.openPinned(key).map { Pin(key, $0, of: cache) }
+        }
+    }
+}
+
+/// The open files of pinned items, which are closed while the cache is suspended.
+///
+/// They are opened and closed while the mutex is held, so that none is left open after ``letGo()``: only for threads
+/// that may block.
+final class Pins: Sendable {
+    private struct State: Sendable {
+        var files: [Int: (key: ItemKey, file: Descriptor?)] = [:]
+        var lastNumber = 0
+    }
+
+    private let environment: CacheEnvironment
+    private let state = Mutex(State())
+
+    init(_ environment: CacheEnvironment) {
+        self.environment = environment
+    }
+
+    func add(_ key: ItemKey, _ file: Descriptor) -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            state.files[state.lastNumber] = (key, file)
+            return state.lastNumber
+        }
+    }
+
+    func release(_ number: Int) {
+        state.withLock { state in
+            if let file = state.files.removeValue(forKey: number)?.file { environment.fileSystem.close(file) }
+        }
+    }
+
+    func letGo() {
+        state.withLock { state in
+            for (number, pin) in state.files {
+                if let file = pin.file { environment.fileSystem.close(file) }
+                state.files[number] = (pin.key, nil)
+            }
+        }
+    }
+
+    /// Pins again what is still there.
+    func takeAgain(in engine: Engine) {
+        state.withLock { state in
+            for (number, pin) in state.files {
+                do {
+                    state.files[number] = (pin.key, try engine.openPinned(pin.key))
+                } catch {
+                    environment.logger.warning(
+                        "An item is no longer pinned.", metadata: ["error": "\(error)"])
+                }
+            }
         }
     }
 }

@@ -15,8 +15,8 @@ extension PrefetchCache {
     /// has been replaced or written to since, and ``VerificationFinding/Verdict/damaged`` if there is no sign of
     /// either. Promoted files are never changed.
     ///
-    /// Cancelling the task ends the verification early. It then returns what it has found so far, with
-    /// ``VerificationReport/isComplete`` set to `false`.
+    /// Cancelling the task or suspending the cache ends the verification early. It then returns what it has found so
+    /// far, with ``VerificationReport/isComplete`` set to `false`.
     ///
     /// - Parameter progress: Called about once per mebibyte read, from several threads, which wait for it.
     /// - Throws: An error when the promotions cannot be listed, or a damaged item cannot be moved to the quarantine. A
@@ -30,7 +30,10 @@ extension PrefetchCache {
         let result = await withTaskCancellationHandler {
             await Result.of { () async throws(CacheError) in
                 try await self.run { engine throws(CacheError) in
-                    try Verifier(engine, request, isCancelled: { flag.isCancelled }, report: progress).run()
+                    try Verifier(
+                        engine, request,
+                        isCancelled: { flag.isCancelled || engine.usage.isSuspended }, report: progress
+                    ).run()
                 }
             }
         } onCancel: {
@@ -104,7 +107,8 @@ extension PrefetchCache {
     /// reason.
     ///
     /// The migration can be interrupted at any moment and run again: no content is lost, and in the end none
-    /// is in two places. Folders stay, even when they have become empty. Cancelling the task has no effect.
+    /// is in two places. Folders stay, even when they have become empty. Cancelling the task has no effect. Suspending the
+    /// cache interrupts it between two files; when the cache is resumed it begins again, and what stays is reported again.
     ///
     /// - Parameters:
     ///   - dryRun: If `true`, only reports what would be done.

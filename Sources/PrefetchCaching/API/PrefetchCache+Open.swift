@@ -27,7 +27,9 @@ extension PrefetchCache {
         _ key: ItemKey, progress: (@Sendable (OpenProgress) -> Void)? = nil
     ) async throws(CacheError) -> Lookup<PromotedFile> {
         try await Cancellation.following { () async throws(CacheError) in
-            try await run { engine throws(CacheError) in try engine.open(key, for: .currentTask(progress)) }
+            try await run { engine throws(CacheError) in
+                try engine.open(key, for: .currentTask(progress, engine.usage))
+            }
         }
     }
 
@@ -43,12 +45,24 @@ extension PrefetchCache {
     ///   - progress: As of ``open(_:progress:)-(ItemKey,_)``, for one item at a time.
     /// - Returns: The result for each key, in the order of `keys`: what ``lookUpAndOpen(_:progress:)`` would
     ///   have returned or thrown.
-    /// - Throws: ``CacheError/closed``, and nothing else.
+    /// - Throws: ``CacheError/closed``, and while the cache is suspended what ``PrefetchCache/suspend(isolation:)``
+    ///   lists.
     public func open(
         _ keys: [ItemKey], progress: (@Sendable (OpenProgress) -> Void)? = nil
     ) async throws(CacheError) -> [Result<Lookup<PromotedFile>, CacheError>] {
-        try await Cancellation.following { () async throws(CacheError) in
-            try await run { engine throws(CacheError) in engine.open(keys, for: .currentTask(progress)) }
+        var results = keys.map { _ in Result<Lookup<PromotedFile>, CacheError>.failure(.suspended) }
+        while true {
+            // Those that a suspension has interrupted are opened afterwards.
+            let left = results.indices.filter { index in
+                if case .failure(.suspended) = results[index] { true } else { false }
+            }
+            guard !left.isEmpty else { return results }
+            let opened = try await Cancellation.following { () async throws(CacheError) in
+                try await run { engine throws(CacheError) in
+                    engine.open(left.map { keys[$0] }, for: .currentTask(progress, engine.usage))
+                }
+            }
+            for (index, result) in zip(left, opened) { results[index] = result }
         }
     }
 }

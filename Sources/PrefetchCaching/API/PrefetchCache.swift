@@ -21,7 +21,8 @@ internal import Synchronization
 ///
 /// Any number of tasks and processes may use one cache at the same time. The work is done on threads that may block,
 /// never on Swift's cooperative threads, see ``executor``. Only the `open` calls, ``lookUpAndOpen(_:progress:)`` and
-/// ``verify(_:progress:)`` honour the cancellation of their task; all other calls run to completion.
+/// ``verify(_:progress:)`` honour the cancellation of their task, and all calls that wait for ``resume(isolation:)``; all
+/// other calls run to completion.
 ///
 /// Any call may throw ``CacheError/fileSystem(_:)``, ``CacheError/database(name:message:)``,
 /// ``CacheError/catalogOverBudget``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``,
@@ -32,9 +33,10 @@ internal import Synchronization
 /// - Important: A cached item may vanish at any moment. Only what ``open(_:progress:)-(ItemKey,_)`` returned
 ///   stays.
 public final class PrefetchCache: Sendable {
-    let engine: Engine
+    let engine: SuspendableEngine
+    let environment: CacheEnvironment
     let lanes = Lanes()
-    private let flushing: FlushSchedule
+    private let hub = EventHub()
 
     /// Opens the cache of an app, creates missing folders, and recovers from a crash.
     ///
@@ -60,22 +62,28 @@ public final class PrefetchCache: Sendable {
     private init(areas: StorageAreas, isRecovering: Bool, environment: @Sendable () -> CacheEnvironment)
         async throws(CacheError)
     {
-        let engine = try await lanes.run(.calls) { () throws(CacheError) in
+        let open: @Sendable (CacheEnvironment, Bool) throws(CacheError) -> Engine = {
+            [hub] environment, isRecovering throws(CacheError) in
             do throws(CacheError) {
-                return try Engine(areas: areas, environment: environment(), isRecovering: isRecovering)
+                return try Engine(
+                    areas: areas, environment: environment, isRecovering: isRecovering, events: hub)
             } catch {
                 throw error.reported
             }
         }
-        self.engine = engine
-        flushing = FlushSchedule(engine) { [lanes] delay, work in lanes.run(after: delay, work) }
-        flushing.watchWhileIdle()
+        let first = try await lanes.run(.calls) { () throws(CacheError) in
+            try open(environment(), isRecovering)
+        }
+        self.environment = first.environment
+        engine = SuspendableEngine(first, on: lanes) { environment throws(CacheError) in
+            try open(environment, isRecovering)
+        }
     }
 
     deinit {
         // Releasing locks and databases touches files, which must not happen on the thread that drops the last
         // reference.
-        lanes.run { [engine, flushing] in withExtendedLifetime((engine, flushing)) {} }
+        lanes.run { [engine] in withExtendedLifetime(engine) {} }
     }
 
     /// An executor whose threads may block. A task that mostly uses the cache avoids a thread switch per call by
@@ -90,18 +98,26 @@ public final class PrefetchCache: Sendable {
     public var executor: any TaskExecutor { lanes.guests }
 
     /// The events of the cache in this process, from now on.
-    public var events: CacheEvents { engine.events.stream() }
+    public var events: CacheEvents { hub.stream() }
 
     /// Runs work on a thread that may block, and schedules the writing of the changes that it leaves in
-    /// memory.
+    /// memory. Waits while the cache is suspended.
     func run<Result: Sendable>(
         in lane: Lanes.Lane = .calls, _ body: @Sendable (Engine) throws(CacheError) -> Result
     ) async throws(CacheError) -> Result {
-        let engine = engine
-        let flushing = flushing
-        return try await lanes.run(lane) { () throws(CacheError) in
-            defer { flushing.noteWork() }
-            return try engine.usage.perform { () throws(CacheError) in try body(engine) }
+        while true {
+            let running = try await engine.running()
+            do {
+                return try await lanes.run(lane) { () throws(CacheError) in
+                    defer { running.flushing.noteWork() }
+                    return try running.engine.usage.perform { () throws(CacheError) in
+                        try body(running.engine)
+                    }
+                }
+            } catch {
+                // A call that came too late, or was interrupted, is made again. The error of a writer stays.
+                guard error == .suspended, running.engine.usage.isSuspended else { throw error }
+            }
         }
     }
 
@@ -112,7 +128,7 @@ public final class PrefetchCache: Sendable {
     }
 
     /// Writes everything and releases files and locks. Waits for calls under way; writers that were not committed end
-    /// as if they were dropped. Later calls of the cache and of its writers throw ``CacheError/closed`` and change
+    /// as if they were dropped. Pins end. Later calls of the cache and of its writers throw ``CacheError/closed`` and change
     /// nothing. Closing again waits for the first call to finish, and has no other effect. The five folders that the
     /// cache works in stay open until this object is released.
     ///
@@ -121,8 +137,7 @@ public final class PrefetchCache: Sendable {
     /// - Throws: ``CacheError/fileSystem(_:)`` and ``CacheError/database(name:message:)``. The cache is closed
     ///   nevertheless.
     public func close() async throws(CacheError) {
-        flushing.stop()
-        let engine = engine
-        try await lanes.run(.calls) { () throws(CacheError) in try engine.close() }
+        defer { hub.finish() }
+        try await engine.close(isolation: #isolation)
     }
 }

@@ -104,8 +104,8 @@ final class FlushSchedule: Sendable {
     private func maintain() {
         do {
             try engine.usage.perform { () throws(CacheError) in try engine.maintain() }
-        } catch .closed {
-            // Closing has written everything.
+        } catch .closed, .suspended {
+            // That has written everything.
             return
         } catch {
             // The changes stay in memory, and the next call schedules another attempt.

@@ -22,6 +22,8 @@ public struct CacheEnvironment: Sendable {
     /// Coordinates access to iCloud Drive. `nil` for the system's `NSFileCoordinator`, and for none where the
     /// system has none.
     package var coordinator: (any FileCoordinating)?
+    /// Asks the system not to suspend the process; `nil` where the system does not suspend any.
+    package var performExpiringActivity: PerformExpiringActivity? = ExpiringActivity.ofTheSystem
     /// Distinguishes the writers of a cache: 16 hexadecimal digits, different for each.
     package var session: String
     /// Changes with every start of the operating system; empty if unknown. It alone, never the clock, decides which
@@ -72,10 +74,21 @@ extension CacheEnvironment {
             fileSystem: fileSystem,
             now: { Int64(Date().timeIntervalSince1970 * 1000) },
             uptime: { start.duration(to: .now) },
-            session: String(UInt64.random(in: .min ... .max), radix: 16).leftPadded(to: 16),
+            session: newSession(),
             bootIdentifier: currentBootIdentifier(fileSystem),
             parallelism: ProcessInfo.processInfo.activeProcessorCount,
             logger: logger)
+    }
+
+    private static func newSession() -> String {
+        String(UInt64.random(in: .min ... .max), radix: 16).leftPadded(to: 16)
+    }
+
+    /// The same for another writer.
+    func withNewSession() -> CacheEnvironment {
+        var environment = self
+        environment.session = Self.newSession()
+        return environment
     }
 
     #if canImport(Darwin)

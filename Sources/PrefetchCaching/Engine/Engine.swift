@@ -45,19 +45,20 @@ final class Engine: Sendable {
     let stores = UnfinishedStores()
     let usage = Usage()
     private let closing = Mutex(())
-    let events = EventHub()
-    private let reportedPressure = Mutex(Pressure.normal)
+    let events: EventHub
 
     /// Opens the cache and recovers from a crash. The catalog is opened only when it is first needed.
     ///
     /// - Parameters:
     ///   - ledger: `nil` for the one in Application Support.
     ///   - isRecovering: Whether to recover from a crash.
+    ///   - events: Those of the cache, which outlive an engine that is closed to be suspended.
     init(
         areas: StorageAreas, environment: CacheEnvironment, ledger: (any PromotionLedger)? = nil,
-        isRecovering: Bool = true
+        isRecovering: Bool = true, events: EventHub = EventHub()
     ) throws(CacheError) {
         self.environment = environment
+        self.events = events
         let fileSystem = environment.fileSystem
 
         try areas.caches.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.catalog)
@@ -193,35 +194,30 @@ final class Engine: Sendable {
     /// budget, the volume and the ledger.
     func maintain() throws(CacheError) {
         defer { history.save() }
-        for pressure in try admission.maintain() { notePressure(pressure) }
+        for pressure in try admission.maintain() { events.note(pressure) }
         try ledger.checkpoint()
-    }
-
-    private func notePressure(_ pressure: Pressure) {
-        let isNew = reportedPressure.withLock { reported in
-            defer { reported = pressure }
-            return reported != pressure
-        }
-        if isNew { events.send(.pressure(pressure)) }
     }
 
     /// Waits for calls under way, ends open stores, writes everything, and releases this process's share of
     /// the budget and its locks. The share is released last: until then it covers what this process has on
     /// disk.
-    func close() throws(CacheError) {
+    ///
+    /// - Parameter reason: What later calls throw: ``CacheError/closed``, or ``CacheError/suspended`` if another engine
+    ///   follows.
+    func close(because reason: CacheError = .closed) throws(CacheError) {
         try closing.withLock { _ throws(CacheError) in
             // A concurrent second call returns only once the first has closed it.
-            if usage.close() { try end() }
+            if usage.close(because: reason) { try end(reason) }
         }
     }
 
-    private func end() throws(CacheError) {
+    private func end(_ reason: CacheError) throws(CacheError) {
         defer {
             history.save()
             session.end()
-            events.finish()
+            if reason == .closed { events.finish() }
         }
-        stores.close()
+        stores.close(because: reason)
         do {
             try catalog.close()
         } catch {

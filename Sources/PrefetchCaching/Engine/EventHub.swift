@@ -1,3 +1,4 @@
+internal import PrefetchVolumeCapacity
 internal import Synchronization
 
 /// Delivers events to all listeners.
@@ -15,6 +16,7 @@ final class EventHub: Sendable {
     /// The number of the last event. Locked during delivery, so that the numbers arrive in order; the listeners are
     /// not, since one may deregister meanwhile on the same thread.
     private let lastEvent = Mutex(0)
+    private let lastPressure = Mutex(Pressure.normal)
 
     func send(_ event: CacheEvent) {
         lastEvent.withLock { lastEvent in
@@ -23,6 +25,15 @@ final class EventHub: Sendable {
                 continuation.yield(CacheEvents.Numbered(number: lastEvent, event: event))
             }
         }
+    }
+
+    /// Sends the level of pressure, if it has changed.
+    func note(_ pressure: Pressure) {
+        let isNew = lastPressure.withLock { last in
+            defer { last = pressure }
+            return last != pressure
+        }
+        if isNew { send(.pressure(pressure)) }
     }
 
     func stream() -> CacheEvents {

@@ -1,20 +1,21 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Admits calls until the cache is closed, and then waits for those under way.
+/// Admits calls until the cache is closed or suspended, and then waits for those under way.
 final class Usage: Sendable {
     private struct State: Sendable {
         var calls = 0
-        var isClosed = false
+        /// What later calls throw: ``CacheError/closed`` or ``CacheError/suspended``.
+        var ending: CacheError?
     }
 
     private let state = Mutex(State())
     private let isEmpty = DispatchSemaphore(value: 0)
 
-    /// - Throws: ``CacheError/closed``, and whatever `body` throws.
+    /// - Throws: ``CacheError/closed``, ``CacheError/suspended``, and whatever `body` throws.
     func perform<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
         try state.withLock { state throws(CacheError) in
-            guard !state.isClosed else { throw .closed }
+            if let ending = state.ending { throw ending }
             state.calls += 1
         }
         defer { leave() }
@@ -28,24 +29,37 @@ final class Usage: Sendable {
     private func leave() {
         let isLast = state.withLock { state in
             state.calls -= 1
-            return state.isClosed && state.calls == 0
+            return state.ending != nil && state.calls == 0
         }
         if isLast { isEmpty.signal() }
     }
 
-    var isOpen: Bool { !state.withLock { $0.isClosed } }
+    private var ending: CacheError? { state.withLock { $0.ending } }
+
+    var isOpen: Bool { ending == nil }
+
+    var isSuspended: Bool { ending == .suspended }
 
     func requireOpen() throws(CacheError) {
-        guard isOpen else { throw .closed }
+        // A call that was admitted before the cache is suspended goes on.
+        if ending == .closed { throw .closed }
+    }
+
+    /// Called where a long call can be abandoned and made again later.
+    ///
+    /// - Throws: ``CacheError/suspended``.
+    func requireNotSuspended() throws(CacheError) {
+        if isSuspended { throw .suspended }
     }
 
     /// Admits no more calls, and returns when none is under way.
     ///
+    /// - Parameter reason: What later calls throw.
     /// - Returns: Whether it was open until now.
-    func close() -> Bool {
+    func close(because reason: CacheError = .closed) -> Bool {
         let inside: Int? = state.withLock { state in
-            guard !state.isClosed else { return nil }
-            state.isClosed = true
+            guard state.ending == nil else { return nil }
+            state.ending = reason
             return state.calls
         }
         guard let inside else { return false }

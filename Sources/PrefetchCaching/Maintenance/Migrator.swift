@@ -57,6 +57,7 @@ struct Migrator {
         if let target = try destinationRoot(), target != identity { skipped.insert(target) }
         let walk = FolderWalk(top: top, isSkipped: { skipped.contains($0) })
         try walk.run { entry throws(CacheError) in
+            try engine.usage.requireNotSuspended()
             var entry = entry
             var key: ItemKey?
             var outcome: MigratedFile.Outcome

@@ -7,10 +7,13 @@ struct OpenWatcher: Sendable {
 
     let isCancelled: @Sendable () -> Bool
     let report: (@Sendable (OpenProgress) -> Void)?
+    /// That of the cache, whose suspension interrupts the opening.
+    var usage: Usage?
 
-    /// - Throws: ``CacheError/cancelled``.
+    /// - Throws: ``CacheError/cancelled`` and ``CacheError/suspended``.
     func checkCancellation() throws(CacheError) {
         if isCancelled() { throw .cancelled }
+        try usage?.requireNotSuspended()
     }
 }
 
@@ -18,7 +21,7 @@ extension OpenWatcher {
     /// Observes for the current task, whose cancellation cancels the opening.
     ///
     /// - Parameter report: Called in the middle of a promotion.
-    static func currentTask(_ report: (@Sendable (OpenProgress) -> Void)?) -> OpenWatcher {
-        OpenWatcher(isCancelled: { Task.isCancelled }, report: report)
+    static func currentTask(_ report: (@Sendable (OpenProgress) -> Void)?, _ usage: Usage) -> OpenWatcher {
+        OpenWatcher(isCancelled: { Task.isCancelled }, report: report, usage: usage)
     }
 }

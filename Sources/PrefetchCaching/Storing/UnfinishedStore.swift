@@ -58,7 +58,8 @@ final class UnfinishedStore: Sendable {
     /// Whether the store has not ended yet.
     var isUnderWay: Bool { entry.isUnderWay }
 
-    /// - Throws: ``CacheError/writerIsFinished``, ``CacheError/closed``, and whatever the store throws.
+    /// - Throws: ``CacheError/writerIsFinished``, ``CacheError/closed``, ``CacheError/suspended``, and whatever the
+    ///   store throws.
     func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal? {
         try entry.use { store throws(CacheError) in try store.append(bytes) }
     }
@@ -84,7 +85,7 @@ final class UnfinishedStore: Sendable {
     var contentBytes: Int64 { entry.contentBytes }
 }
 
-/// The stores under way, so that closing the cache can end them: their share of the budget is released only when their
+/// The stores under way, so that closing or suspending the cache can end them: their share of the budget is released only when their
 /// partials are gone.
 final class UnfinishedStores: Sendable {
     private struct State: Sendable {
@@ -109,12 +110,14 @@ final class UnfinishedStores: Sendable {
     }
 
     /// Ends all stores and accepts no new ones. Waits for calls under way.
-    func close() {
+    ///
+    /// - Parameter reason: What later calls of the stores throw.
+    func close(because reason: CacheError) {
         let entries = state.withLock { state in
             state.isClosed = true
             return Array(state.entries.values)
         }
-        for entry in entries { entry.end(.closed) }
+        for entry in entries { entry.end(reason) }
     }
 
     private func remove(_ entry: Entry) {

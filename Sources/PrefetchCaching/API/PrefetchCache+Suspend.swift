@@ -1,0 +1,88 @@
+internal import Logging
+
+/// Releasing everything while the process is suspended.
+extension PrefetchCache {
+    /// Releases every lock and database until ``resume(isolation:)``, as ``close()`` does for good. iOS ends an app that is
+    /// suspended while it holds a lock in the container of an app group (`0xdead10cc`).
+    ///
+    /// - Calls in progress are waited for. An item that is being opened is given up, unless its promotion has begun to be
+    ///   recorded; its call, like ``migrate(_:dryRun:report:)`` between two files, begins again after ``resume(isolation:)``.
+    ///   ``verify(_:progress:)`` returns an incomplete report.
+    /// - Calls made from now on wait for ``resume(isolation:)``. If their task is cancelled meanwhile they throw
+    ///   ``CacheError/cancelled``. If the cache is closed, or cannot be resumed, they throw ``CacheError/closed`` or the
+    ///   error of ``resume(isolation:)``.
+    /// - Writers end, and their calls throw ``CacheError/suspended``. Those begun with `keepingPartial` keep their whole
+    ///   chunks.
+    /// - Pins do not hold, see ``Pin``. Listeners of ``events`` stay.
+    /// - Nothing is left to recover if the process is ended meanwhile. Other processes may do with the cache what they like.
+    ///
+    /// Suspending, resuming and closing happen in the order in which they are called from one actor. Does nothing if the
+    /// cache is suspended or closed. Cancelling the task has no effect.
+    ///
+    /// - Throws: As ``close()``. The cache is suspended nevertheless.
+    public func suspend(isolation: isolated (any Actor)? = #isolation) async throws(CacheError) {
+        try await engine.suspend(isolation: isolation)
+    }
+
+    /// Opens a suspended cache again, as ``init(areas:environment:isRecovering:)`` does, and lets the waiting calls
+    /// proceed. Folders that were removed meanwhile are created. Does nothing if the cache is not suspended.
+    ///
+    /// - Throws: As ``init(areas:)``, and ``CacheError/closed``. The waiting calls and those that follow throw the same,
+    ///   until a later `resume()` succeeds.
+    public func resume(isolation: isolated (any Actor)? = #isolation) async throws(CacheError) {
+        try await engine.resume(isolation: isolation)
+    }
+
+    /// Asks the system not to suspend the process before `body` returns. When the time that it grants is up, the cache is
+    /// suspended first, as by ``suspend(isolation:)``: what `body` calls then waits for ``resume(isolation:)``, which is the
+    /// app's to call when it is back.
+    ///
+    /// ```swift
+    /// let outcome = try await cache.withExpiringActivity(reason: "Storing an episode") {
+    ///     try await cache.store(episode, as: metadata)
+    /// }
+    /// ```
+    ///
+    /// On iOS, tvOS, watchOS and visionOS, extensions included, by `ProcessInfo.performExpiringActivity`. Elsewhere no
+    /// process is suspended, and `body` simply runs.
+    ///
+    /// - Parameter reason: What `body` does, for the system's log.
+    public func withExpiringActivity<Value, Failure: Error>(
+        reason: String, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        guard let perform = environment.performExpiringActivity else { return try await body() }
+        let activity = ExpiringActivity(reason, by: perform) { [engine, environment] in
+            do {
+                try engine.suspendAndWait()
+            } catch {
+                environment.logger.warning("Not all was written.", metadata: ["error": "\(error)"])
+            }
+        }
+        defer { activity.end() }
+        return try await body()
+    }
+
+    /// Runs `body` unless the cache is suspended, and cancels it when it is.
+    ///
+    /// - Throws: ``CacheError/suspended`` after that, and whatever `body` throws.
+    package func whileRunning<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let engine = engine
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                if await engine.isSuspendedNext() { throw CacheError.suspended }
+                return nil
+            }
+            for try await value in group {
+                guard let value else { continue }
+                group.cancelAll()
+                return value
+            }
+            // Without a value `body` has thrown.
+            throw CacheError.closed
+        }
+    }
+}

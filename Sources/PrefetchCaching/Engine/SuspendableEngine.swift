@@ -1,0 +1,192 @@
+internal import Dispatch
+internal import Logging
+internal import Synchronization
+
+/// The engine of a cache: closed while the cache is suspended, and opened anew when it is resumed.
+final class SuspendableEngine: Sendable {
+    /// An open engine, and its maintenance.
+    struct Running: Sendable {
+        let engine: Engine
+        let flushing: FlushSchedule
+
+        init(_ engine: Engine, on lanes: Lanes) {
+            self.engine = engine
+            flushing = FlushSchedule(engine) { delay, work in lanes.run(after: delay, work) }
+            flushing.watchWhileIdle()
+        }
+    }
+
+    private enum Phase: Sendable {
+        case running(Running)
+        case suspended
+        /// It could not be resumed.
+        case failed(CacheError)
+        case closed
+    }
+
+    private struct State: Sendable {
+        var phase: Phase
+        /// Ended when the next phase begins.
+        var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
+        var lastWaiting = 0
+    }
+
+    let pins: Pins
+    private let environment: CacheEnvironment
+    private let lanes: Lanes
+    private let reopen: @Sendable (CacheEnvironment) throws(CacheError) -> Engine
+    private let state: Mutex<State>
+    /// Suspends, resumes and closes in the order of the calls: a `resume()` that is overtaken by the next `suspend()`
+    /// would leave the cache running in a process that is about to be frozen.
+    private let turns = DispatchQueue(label: "PrefetchCache.suspension", qos: .userInitiated)
+
+    /// - Parameter reopen: Opens the cache in an environment.
+    init(
+        _ engine: Engine, on lanes: Lanes,
+        reopen: @escaping @Sendable (CacheEnvironment) throws(CacheError) -> Engine
+    ) {
+        environment = engine.environment
+        pins = Pins(environment)
+        self.lanes = lanes
+        self.reopen = reopen
+        state = Mutex(State(phase: .running(Running(engine, on: lanes))))
+    }
+
+    // MARK: Waiting
+
+    /// The open engine, for which the call waits while the cache is suspended.
+    ///
+    /// - Throws: ``CacheError/cancelled`` if the task is cancelled meanwhile, ``CacheError/closed``, and the reason why
+    ///   the cache could not be resumed.
+    func running() async throws(CacheError) -> Running {
+        try await next { phase in
+            switch phase {
+            case .running(let running): .success(running)
+            case .suspended: nil
+            case .failed(let error): .failure(error)
+            case .closed: .failure(.closed)
+            }
+        }
+    }
+
+    /// Waits until the cache is no longer running.
+    ///
+    /// - Returns: Whether it was suspended: `false` when it was closed, or the task cancelled.
+    func isSuspendedNext() async -> Bool {
+        do {
+            return try await next { phase in
+                switch phase {
+                case .running: nil
+                case .suspended, .failed: .success(true)
+                case .closed: .success(false)
+                }
+            }
+        } catch {
+            // Cancelled.
+            return false
+        }
+    }
+
+    /// Waits for a phase for which `select` returns something.
+    private func next<Value: Sendable>(
+        _ select: (Phase) -> Result<Value, CacheError>?
+    ) async throws(CacheError) -> Value {
+        while true {
+            if let found = select(phase) { return try found.get() }
+            let change = nextChange()
+            // It may have changed before.
+            if let found = select(phase) { return try found.get() }
+            for await _ in change {}
+            if Task.isCancelled { throw .cancelled }
+        }
+    }
+
+    /// A stream that ends with the phase, or when its task is cancelled.
+    private func nextChange() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let number = state.withLock { state in
+            state.lastWaiting += 1
+            state.waiting[state.lastWaiting] = continuation
+            return state.lastWaiting
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.waiting.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    // MARK: Changing
+
+    func suspend(isolation: isolated (any Actor)?) async throws(CacheError) {
+        try await inTurn { () throws(CacheError) in try self.suspendInTurn() }
+    }
+
+    /// As ``suspend(isolation:)``, for a thread that may block.
+    func suspendAndWait() throws(CacheError) {
+        try turns.sync { Result { () throws(CacheError) in try suspendInTurn() } }.get()
+    }
+
+    private func suspendInTurn() throws(CacheError) {
+        switch phase {
+        case .running(let running):
+            enter(.suspended)
+            try stop(running, because: .suspended)
+        case .failed: enter(.suspended)
+        case .suspended, .closed: break
+        }
+    }
+
+    func resume(isolation: isolated (any Actor)?) async throws(CacheError) {
+        try await inTurn { () throws(CacheError) in
+            switch self.phase {
+            case .running: return
+            case .closed: throw .closed
+            case .suspended, .failed: break
+            }
+            do throws(CacheError) {
+                // The files of the last session may still be there, and others take it for dead.
+                let engine = try self.reopen(self.environment.withNewSession())
+                self.pins.takeAgain(in: engine)
+                self.enter(.running(Running(engine, on: self.lanes)))
+            } catch {
+                self.enter(.failed(error))
+                throw error
+            }
+        }
+    }
+
+    func close(isolation: isolated (any Actor)?) async throws(CacheError) {
+        try await inTurn { () throws(CacheError) in
+            let last = self.phase
+            self.enter(.closed)
+            if case .running(let running) = last { try self.stop(running, because: .closed) }
+        }
+    }
+
+    private func stop(_ running: Running, because reason: CacheError) throws(CacheError) {
+        running.flushing.stop()
+        defer { pins.letGo() }
+        try running.engine.close(because: reason)
+    }
+
+    private var phase: Phase { state.withLock { $0.phase } }
+
+    private func enter(_ phase: Phase) {
+        let waiting = state.withLock { state in
+            state.phase = phase
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for continuation in waiting { continuation.finish() }
+    }
+
+    private func inTurn(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: @escaping @Sendable () throws(CacheError) -> Void
+    ) async throws(CacheError) {
+        let result = await withCheckedContinuation { continuation in
+            turns.async { continuation.resume(returning: Result { () throws(CacheError) in try body() }) }
+        }
+        try result.get()
+    }
+}
