@@ -30,6 +30,7 @@ let package = Package(
             dependencies: [
                 "MediaServer", "Storytelling",
                 .product(name: "PrefetchCaching", package: "PrefetchCache"),
+                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
             ]),
         .executableTarget(
             name: "StorageChecking",

@@ -21,6 +21,18 @@ int cplatform_renameat2(int old_directory, const char *old_name, int new_directo
     return renameat2(old_directory, old_name, new_directory, new_name, flags);
 }
 
+int cplatform_clone(int fd, int directory, const char *name, mode_t permissions) {
+    int copy = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
+    if (copy < 0) return -1;
+    int result = ioctl(copy, FICLONE, fd);
+    int error = errno;
+    close(copy);
+    if (result == 0) return 0;
+    unlinkat(directory, name, 0);
+    errno = error;
+    return -1;
+}
+
 int cplatform_is_being_written(int fd) {
     // Whoever opens the file for writing before the lease is gone sends a signal; this one is ignored by default.
     if (fcntl(fd, F_SETSIG, SIGURG) != 0) return -1;

@@ -79,18 +79,27 @@ enum Redirect {
             let target = URL(string: location.trimmed, relativeTo: from)?.absoluteURL,
             let origin = Origin(target)
         else { throw .redirect(to: "nowhere") }
-        let before = Origin(from)
-        // A secure connection is never downgraded.
-        let isDowngrade = before?.scheme == "https" && origin.scheme != "https"
-        if isDowngrade || configuration.problem(of: target) != nil { throw .redirect(to: origin.description) }
+        try require(target, after: from, configuration)
         var next = request
         next.url = target
-        guard origin != before else { return next }
+        guard origin != Origin(from) else { return next }
         for name in (request.allHTTPHeaderFields ?? [:]).keys
         where !crossOriginHeaders.contains(name.lowercased()) {
             next.setValue(nil, forHTTPHeaderField: name)
         }
         return next
+    }
+}
+
+extension Redirect {
+    /// Checks that a server may redirect from one URL to another. A secure connection is never downgraded.
+    static func require(_ target: URL, after url: URL, _ configuration: DownloaderConfiguration)
+        throws(DownloadError.Reason)
+    {
+        let isDowngrade = Origin(url)?.scheme == "https" && Origin(target)?.scheme != "https"
+        if isDowngrade || configuration.problem(of: target) != nil {
+            throw .redirect(to: Origin(target)?.description ?? "nowhere")
+        }
     }
 }
 

@@ -108,6 +108,9 @@ public enum DownloadEvent: Hashable, Sendable {
     case resumed(at: Int64)
     /// More of the content was stored.
     case progress(DownloadProgress)
+    /// The download waits until the device is no longer in Low Power Mode or hot, or the user asks for the content.
+    /// `keptBytes` bytes of content are kept until then. ``started`` follows.
+    case paused(keptBytes: Int64)
     /// An attempt failed, and another one follows after this time.
     case retrying(after: Duration, DownloadError)
     /// The download ended. Always the last event.

@@ -67,6 +67,8 @@ public enum TransferFailure: String, Error, Hashable, Sendable {
     case timedOut = "the connection timed out"
     /// This machine has no network connection.
     case offline = "this machine is offline"
+    /// This machine has a network connection, but none that ``NetworkConditions`` allow.
+    case networkNotAllowed = "the network is in Low Data Mode or expensive, which the request excludes"
     /// The server's certificate is not trusted, or no secure connection could be established.
     case notTrusted = "the server's certificate is not trusted"
     /// The server's response is not valid HTTP.

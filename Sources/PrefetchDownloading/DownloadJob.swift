@@ -10,14 +10,22 @@ final class DownloadJob: Sendable {
     }
 
     private struct State {
-        var listeners: [Download] = []
+        var listeners: [Listener] = []
         var latest: DownloadEvent?
         var task: Task<Void, Never>?
         var stop: Stop?
         var isUrgent = false
-        var isTransferring = false
+        /// The attempt under way.
+        var attempt: Task<Result<DownloadOutcome, AttemptFailure>, Never>?
+        /// Whether it was ended, to be made again later.
+        var isPaused = false
         var fetched = Fetched()
         var isOver = false
+    }
+
+    private struct Listener {
+        let download: Download
+        let network: NetworkConditions
     }
 
     let request: DownloadRequest
@@ -40,11 +48,18 @@ final class DownloadJob: Sendable {
 
     var isStopped: Bool { state.withLock { $0.stop != nil } }
 
+    /// The networks that may be used: those that any of the handles allows.
+    var network: NetworkConditions {
+        state.withLock { state in
+            state.listeners.map(\.network).reduce(NetworkConditions.unconstrained) { $0.union($1) }
+        }
+    }
+
     /// - Returns: `false` if the download is over or stopping.
-    func add(_ download: Download) -> Bool {
+    func add(_ download: Download, over network: NetworkConditions) -> Bool {
         state.withLock { state in
             guard !state.isOver, state.stop == nil else { return false }
-            state.listeners.append(download)
+            state.listeners.append(Listener(download: download, network: network))
             if let latest = state.latest { download.receive(latest) }
             return true
         }
@@ -53,8 +68,8 @@ final class DownloadJob: Sendable {
     /// Removes a cancelled listener. Removing the last one stops the download, and its outcome has the kept bytes.
     func remove(_ download: Download) {
         let isLast = state.withLock { state in
-            guard state.listeners.allSatisfy({ $0 === download }) else {
-                state.listeners.removeAll { $0 === download }
+            guard state.listeners.allSatisfy({ $0.download === download }) else {
+                state.listeners.removeAll { $0.download === download }
                 return false
             }
             // From now on no listener can be added.
@@ -75,7 +90,7 @@ final class DownloadJob: Sendable {
 
     /// Ends the download if it is opportunistic and transferring.
     func stopIfOpportunistic(under pressure: Pressure) {
-        guard request.intent == .opportunistic, state.withLock({ $0.isTransferring }) else { return }
+        guard request.intent == .opportunistic, state.withLock({ $0.attempt != nil }) else { return }
         stop(.pressure(pressure))
     }
 
@@ -89,11 +104,37 @@ final class DownloadJob: Sendable {
     /// Waits until the download, if it was started, has ended and kept what can be kept.
     func waitUntilEnded() async { await state.withLock { $0.task }?.value }
 
-    func transferring<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        state.withLock { $0.isTransferring = true }
-        defer { state.withLock { $0.isTransferring = false } }
-        return try await body()
+    /// Makes an attempt, which ``pause()`` ends.
+    ///
+    /// - Parameter isHeld: Whether opportunistic downloads have to wait.
+    func attempt(
+        unless isHeld: () -> Bool,
+        _ body: @escaping @Sendable () async -> Result<DownloadOutcome, AttemptFailure>
+    ) async -> Result<DownloadOutcome, AttemptFailure> {
+        let attempt = Task { await body() }
+        state.withLock { ($0.attempt, $0.isPaused) = (attempt, false) }
+        defer { state.withLock { $0.attempt = nil } }
+        // They may have had to since it got its slot.
+        if isHeld() { pause() }
+        return await withTaskCancellationHandler {
+            await attempt.value
+        } onCancel: {
+            attempt.cancel()
+        }
     }
+
+    /// Ends an attempt that nobody is waiting for, to be made again later.
+    func pause() {
+        let attempt = state.withLock { state in
+            guard !state.isUrgent else { return nil as Task<Result<DownloadOutcome, AttemptFailure>, Never>? }
+            if state.attempt != nil { state.isPaused = true }
+            return state.attempt
+        }
+        attempt?.cancel()
+    }
+
+    /// Whether the last attempt was cancelled only to be made again later.
+    var isPaused: Bool { state.withLock { $0.isPaused && $0.stop == nil } }
 
     func emit(_ event: DownloadEvent) {
         let listeners = state.withLock { state in
@@ -101,7 +142,7 @@ final class DownloadJob: Sendable {
             if case .finished = event { state.isOver = true }
             return state.listeners
         }
-        for listener in listeners { listener.receive(event) }
+        for listener in listeners { listener.download.receive(event) }
     }
 
     /// Notes that the content is fetched from an offset on.

@@ -67,6 +67,9 @@ public struct DownloadRequest: Sendable {
     public var whenPromoted: WhenPromoted
     /// What may be evicted for the content; `nil` for ``DownloaderConfiguration/admission``.
     public var admission: AdmissionMode?
+    /// The networks over which the content may be downloaded; `nil` for ``DownloaderConfiguration/network`` if it is
+    /// opportunistic, and for any if it is user-requested.
+    public var network: NetworkConditions?
     /// Whether the content is downloaded even if its source is paused, see ``DownloaderConfiguration/gate``.
     public var passesGate = false
     /// The checksum that the cache had recorded of the content, in place of a digest.
@@ -130,7 +133,7 @@ public struct DownloadRequest: Sendable {
     }
 
     /// Whether a download for this request also satisfies the other one. Priority and expiry may differ: those of the
-    /// first request apply.
+    /// first request apply. So may the networks: those of all requests that are downloaded together may be used.
     func serves(_ other: DownloadRequest) -> Bool {
         // `URLRequest.==` ignores headers, and compares the unused method and body.
         key == other.key && urlRequest.url == other.urlRequest.url

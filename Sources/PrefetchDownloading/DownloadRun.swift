@@ -36,18 +36,17 @@ struct DownloadRun: Sendable {
     let environment: DownloaderEnvironment
     let slots: TransferSlots
 
-    private var request: DownloadRequest { job.request }
+    var request: DownloadRequest { job.request }
     private var origin: Origin? { request.urlRequest.url.flatMap(Origin.init) }
-    private var expected: Expectations { Expectations(of: request) }
-    private var forgetsPromotion: Bool { request.whenPromoted == .storeAgain }
+    var expected: Expectations { Expectations(of: request) }
+    var forgetsPromotion: Bool { request.whenPromoted == .storeAgain }
 
     /// Attempts the download until it succeeds, is stopped, or another attempt is pointless.
     func outcome() async -> DownloadOutcome {
-        if let problem = configuration.problem(of: request.urlRequest.url) { return failed(error(problem)) }
-        do {
-            try request.metadata(Validator()).validate()
+        do throws(DownloadError.Reason) {
+            try requireAllowed()
         } catch {
-            return failed(self.error(.cache(.item(error))))
+            return failed(self.error(error))
         }
         var failures = 0
         var furthest: Int64 = 0
@@ -56,15 +55,23 @@ struct DownloadRun: Sendable {
             let entry = SlotQueue.Entry(
                 number: job.number, host: origin?.host ?? "", isRequested: job.isUrgent,
                 priority: request.priority)
-            var failure: AttemptFailure
-            do {
-                let outcome = try await slots.use(entry) {
-                    try await job.transferring { try await cache.whileRunning(attempt) }
+            let network = job.network
+            let result = await slots.use(entry) {
+                await job.attempt(unless: { slots.areHeld }) {
+                    do {
+                        return .success(try await cache.whileRunning { try await attempt(over: network) })
+                    } catch {
+                        return .failure(AttemptFailure(error))
+                    }
                 }
-                await countFetched(keeping: outcome?.keptBytes)
-                return outcome ?? job.stoppedOutcome(keptBytes: furthest)
-            } catch {
-                failure = AttemptFailure(error)
+            }
+            var failure: AttemptFailure
+            switch result {
+            case .success(let outcome)?:
+                await countFetched(keeping: outcome.keptBytes)
+                return outcome
+            case .failure(let reason)?: failure = reason
+            case nil: return job.stoppedOutcome(keptBytes: furthest)
             }
             if case .cache(.suspended)? = failure.reason {
                 do {
@@ -77,7 +84,14 @@ struct DownloadRun: Sendable {
                 }
             }
             await countFetched(keeping: failure.keptBytes)
-            guard let reason = failure.reason else { return job.stoppedOutcome(keptBytes: failure.keptBytes) }
+            guard let reason = failure.reason else {
+                guard job.isPaused else { return job.stoppedOutcome(keptBytes: failure.keptBytes) }
+                furthest = max(furthest, failure.keptBytes)
+                job.emit(.paused(keptBytes: failure.keptBytes))
+                continue
+            }
+            // A request that allows other networks has joined since.
+            if reason == .connection(.networkNotAllowed), job.network != network { continue }
             if failure.keptBytes > furthest {
                 furthest = failure.keptBytes
                 failures = 0
@@ -101,25 +115,38 @@ struct DownloadRun: Sendable {
         }
     }
 
+    /// Checks what is wrong with the request whatever the server answers.
+    func requireAllowed() throws(DownloadError.Reason) {
+        if let problem = configuration.problem(of: request.urlRequest.url) { throw problem }
+        do {
+            try request.metadata(Validator()).validate()
+        } catch {
+            throw .cache(.item(error))
+        }
+    }
+
     /// - Parameter keptBytes: Bytes of content that are kept; `nil` for all.
     private func countFetched(keeping keptBytes: Int64?) async {
         let fetched = job.takeFetched()
-        guard fetched.bytes > 0 else { return }
+        await countFetched(
+            fetched.bytes, again: fetched.again, inVain: fetched.inVain(keeping: keptBytes))
+    }
+
+    func countFetched(_ bytes: Int64, again: Int64, inVain: Int64) async {
+        guard bytes > 0 else { return }
         do {
-            try await cache.noteFetched(
-                fetched.bytes, again: fetched.again, inVain: fetched.inVain(keeping: keptBytes),
-                from: request.source)
+            try await cache.noteFetched(bytes, again: again, inVain: inVain, from: request.source)
         } catch {
             environment.logger.debug("A transfer was not counted.", metadata: ["error": "\(error)"])
         }
     }
 
-    private func error(_ reason: DownloadError.Reason, keptBytes: Int64 = 0) -> DownloadError {
+    func error(_ reason: DownloadError.Reason, keptBytes: Int64 = 0) -> DownloadError {
         DownloadError(
             key: request.key, origin: origin?.description ?? "?", reason: reason, keptBytes: keptBytes)
     }
 
-    private func failed(_ error: DownloadError) -> DownloadOutcome {
+    func failed(_ error: DownloadError) -> DownloadOutcome {
         environment.logger.info("A download failed.", metadata: ["error": "\(error)"])
         return .failed(error)
     }
@@ -127,9 +154,9 @@ struct DownloadRun: Sendable {
     /// Requests the content, and stores the response.
     ///
     /// - Throws: Errors that ``AttemptFailure/init(_:)`` converts.
-    private func attempt() async throws -> DownloadOutcome {
+    private func attempt(over network: NetworkConditions) async throws -> DownloadOutcome {
         job.emit(.started)
-        var outcome = try await downloadIfNeeded()
+        var outcome = try await downloadIfNeeded(over: network)
         guard request.intent == .userRequested else { return outcome }
         switch outcome {
         case .stored, .alreadyCached, .notModified:
@@ -138,7 +165,7 @@ struct DownloadRun: Sendable {
             fallthrough
         case .refused:
             // The cache has no room to complete the partial, but the destination may.
-            outcome = try await perform(.whole)
+            outcome = try await perform(.whole, over: network)
         default: break
         }
         // The user has the content: discard the partial of an earlier prefetch.
@@ -146,7 +173,7 @@ struct DownloadRun: Sendable {
         return outcome
     }
 
-    private func downloadIfNeeded() async throws -> DownloadOutcome {
+    private func downloadIfNeeded(over network: NetworkConditions) async throws -> DownloadOutcome {
         if request.whenPromoted == .leave, let item = try await promoted() { return .alreadyPromoted(item) }
         var cached: Validator?
         if request.whenCached != .replace, let item = try await cachedAsExpected() {
@@ -162,7 +189,7 @@ struct DownloadRun: Sendable {
         let plan = RequestPlan(partial: partial, cached: cached, expectedLength: expected.length)
         if case .rest(let partial, _) = plan {
             // Before the request: verifying the partial would keep the server waiting.
-            return try await resume(partial) { try await perform(plan, resuming: $0) }
+            return try await resume(partial) { try await perform(plan, over: network, resuming: $0) }
         }
         // Avoids a pointless request.
         if plan == .whole, request.intent == .opportunistic,
@@ -171,16 +198,16 @@ struct DownloadRun: Sendable {
         {
             return .refused(refusal, keptBytes: 0)
         }
-        return try await perform(plan)
+        return try await perform(plan, over: network)
     }
 
-    private func promoted() async throws(CacheError) -> PromotedFile? {
+    func promoted() async throws(CacheError) -> PromotedFile? {
         guard case .promoted(let item)? = try await cache.status(of: request.key) else { return nil }
         return item
     }
 
     /// The metadata of the cached item, if it is the expected content.
-    private func cachedAsExpected() async throws -> ItemMetadata? {
+    func cachedAsExpected() async throws -> ItemMetadata? {
         guard let cached = try await cache.description(of: request.key),
             expected.length ?? cached.contentBytes == cached.contentBytes
         else { return nil }
@@ -196,12 +223,12 @@ struct DownloadRun: Sendable {
     }
 
     /// - Parameter content: Receives the rest if `plan` is ``RequestPlan/rest(of:condition:)``.
-    private func perform(_ plan: RequestPlan, resuming content: ContentWriter? = nil) async throws
-        -> DownloadOutcome
-    {
+    private func perform(
+        _ plan: RequestPlan, over network: NetworkConditions, resuming content: ContentWriter? = nil
+    ) async throws -> DownloadOutcome {
         let (head, exchange): (ResponseHead, Exchange)
         do {
-            (head, exchange) = try await send(plan)
+            (head, exchange) = try await send(plan, over: network)
         } catch {
             throw try await end(content, keeping: plan.keptBytes, after: error)
         }
@@ -213,11 +240,11 @@ struct DownloadRun: Sendable {
             await exchange.drain()
             // The item may have been evicted in the meantime.
             let isThere = try await cache.description(of: request.key) != nil
-            return isThere ? .notModified : try await perform(.whole)
+            return isThere ? .notModified : try await perform(.whole, over: network)
         case .restart:
             exchange.cancel()
             try await content?.writer.cancel()
-            return try await perform(.whole)
+            return try await perform(.whole, over: network)
         case .fail(let reason): throw try await end(content, keeping: plan.keptBytes, after: reason)
         case .complete(let partial):
             await exchange.drain()
@@ -249,12 +276,13 @@ struct DownloadRun: Sendable {
     }
 
     /// Sends the request, and follows redirects.
-    private func send(_ plan: RequestPlan) async throws -> (ResponseHead, Exchange) {
+    private func send(_ plan: RequestPlan, over network: NetworkConditions) async throws
+        -> (ResponseHead, Exchange)
+    {
         var request = request.urlRequest
-        request.httpMethod = "GET"
-        request.httpBody = nil
+        request.prepare(for: plan)
+        try environment.restrict(&request, network)
         request.timeoutInterval = SessionTransport.timeout
-        for (name, value) in plan.headers { request.setValue(value, forHTTPHeaderField: name) }
         for _ in 0...max(0, configuration.redirects) {
             let exchange = environment.transport.start(request)
             exchange.detectStalls(
@@ -325,7 +353,7 @@ struct DownloadRun: Sendable {
         }
     }
 
-    private func refused(_ refusal: Refusal, keptBytes: Int64) async throws -> DownloadOutcome {
+    func refused(_ refusal: Refusal, keptBytes: Int64) async throws -> DownloadOutcome {
         guard refusal == .alreadyPromoted else { return .refused(refusal, keptBytes: keptBytes) }
         // Opened since the lookup.
         guard let item = try await promoted() else { return .refused(refusal, keptBytes: 0) }

@@ -2,6 +2,10 @@ internal import Foundation
 internal import Logging
 public import PrefetchCaching
 
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
 /// How a downloader behaves towards servers.
 public struct DownloaderConfiguration: Sendable {
     /// The servers that may be contacted, including through redirects.
@@ -28,6 +32,12 @@ public struct DownloaderConfiguration: Sendable {
     /// How long a server may send nothing, before or during its response. The default is 60 seconds. A stall is
     /// detected after one to two times this duration.
     public var stallTimeout = Duration.seconds(60)
+    /// The networks for opportunistic downloads, unless a request says otherwise. The default is
+    /// ``NetworkConditions/unconstrained``.
+    public var network = NetworkConditions.unconstrained
+    /// Whether opportunistic downloads pause while the device is in Low Power Mode, or so hot that it slows down. On by
+    /// default. Known on Apple platforms only.
+    public var pausesInLowPower = true
     /// What may be evicted for opportunistic downloads, unless a request says otherwise. The default is
     /// ``/PrefetchCaching/AdmissionMode/evicting``. In either case a download displaces none that precedes it in the same
     /// list, see ``PrefetchDownloader/prefetch(_:)-(Sequence<DownloadRequest>)``.
@@ -59,6 +69,12 @@ public enum DownloadGate: String, Hashable, Sendable, CaseIterable {
 /// The injected dependencies of a downloader.
 struct DownloaderEnvironment: Sendable {
     var transport = SessionTransport()
+    /// Restricts a request to networks.
+    var restrict: @Sendable (inout URLRequest, NetworkConditions) throws(DownloadError.Reason) -> Void = {
+        (request, network) throws(DownloadError.Reason) in
+        request.restrict(to: network)
+    }
+    var power = PowerState.live
     /// Waits, and throws when the task is cancelled.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     /// The current time in seconds since 1970, for comparison with servers' dates.
@@ -96,7 +112,9 @@ extension DownloadError.Reason {
     /// Whether the same request may succeed later.
     var isTransient: Bool {
         switch self {
-        case .connection(.notTrusted), .connection(.malformed), .connection(.cancelled): false
+        case .connection(.notTrusted), .connection(.malformed), .connection(.cancelled),
+            .connection(.networkNotAllowed):
+            false
         // Any other connection failure: on Linux most have no specific error code.
         case .connection, .stalled, .truncated, .partialLost: true
         case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)

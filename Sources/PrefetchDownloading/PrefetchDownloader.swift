@@ -32,12 +32,12 @@ public final class PrefetchDownloader: Sendable {
         var rounds = Rounds()
     }
 
-    private let configuration: DownloaderConfiguration
+    let configuration: DownloaderConfiguration
     let cache: PrefetchCache
     private let environment: DownloaderEnvironment
     private let slots: TransferSlots
     private let state = Mutex(State())
-    private let watchingPressure = Mutex<Task<Void, Never>?>(nil)
+    private let watches = Mutex<[Task<Void, Never>]>([])
 
     /// Creates a downloader for a cache.
     ///
@@ -57,16 +57,20 @@ public final class PrefetchDownloader: Sendable {
         self.configuration = configuration
         self.environment = environment
         slots = TransferSlots(configuration)
-        let task = Task { [weak self, events = cache.events] in
+        let pressure = Task { [weak self, events = cache.events] in
             for await case .pressure(let level) in events where level >= .elevated {
                 self?.stopOpportunistic(under: level)
             }
         }
-        watchingPressure.withLock { $0 = task }
+        let power = Task { [weak self, changes = environment.power.changes()] in
+            for await _ in changes { self?.heedPower() }
+        }
+        watches.withLock { $0 = [pressure, power] }
+        heedPower()
     }
 
     deinit {
-        watchingPressure.withLock { $0?.cancel() }
+        watches.withLock { for watch in $0 { watch.cancel() } }
     }
 
     /// Starts a download, or joins one that is in progress for an equivalent request.
@@ -89,17 +93,16 @@ public final class PrefetchDownloader: Sendable {
 
     private func start(_ request: DownloadRequest) -> Download {
         let download = Download(request.key)
+        let network = configuration.network(for: request)
         let (job, first) = state.withLock { state in
             let jobs = state.jobs[request.key, default: []]
-            if let job = jobs.first(where: { $0.request.serves(request) && $0.add(download) }) {
+            if let job = jobs.first(where: { $0.request.serves(request) && $0.add(download, over: network) })
+            {
                 return (job, jobs.first)
             }
             state.lastNumber += 1
-            let terms = AdmissionTerms(
-                request.admission ?? configuration.admission, state.rounds.turn(of: request),
-                usesGate: configuration.gate == .pausingUnopenedSources && !request.passesGate)
-            let job = DownloadJob(request, number: state.lastNumber, on: terms)
-            _ = job.add(download)
+            let job = DownloadJob(request, number: state.lastNumber, on: terms(for: request, &state))
+            _ = job.add(download, over: network)
             state.jobs[request.key, default: []].append(job)
             if jobs.isEmpty { start(job) }
             return (job, jobs.first)
@@ -114,6 +117,28 @@ public final class PrefetchDownloader: Sendable {
             slots.raise(first.number)
         }
         return download
+    }
+
+    private func terms(for request: DownloadRequest, _ state: inout State) -> AdmissionTerms {
+        AdmissionTerms(
+            request.admission ?? configuration.admission, state.rounds.turn(of: request),
+            usesGate: configuration.gate == .pausingUnopenedSources && !request.passesGate)
+    }
+
+    /// A run for a request that is not one of the downloads: its place in the list of its source is the next one.
+    func withRun<Result>(of request: DownloadRequest, _ body: (DownloadRun) async -> Result) async -> Result {
+        beginRounds(for: CollectionOfOne(request))
+        let terms = state.withLock { self.terms(for: request, &$0) }
+        defer {
+            let now = environment.now()
+            state.withLock { if $0.jobs.isEmpty { $0.rounds.pause(now: now) } }
+        }
+        return await body(run(DownloadJob(request, number: 0, on: terms)))
+    }
+
+    private func run(_ job: DownloadJob) -> DownloadRun {
+        DownloadRun(
+            job: job, configuration: configuration, cache: cache, environment: environment, slots: slots)
     }
 
     /// Starts or joins many downloads. Of those waiting for a slot, user-requested ones start first, then those of
@@ -150,9 +175,15 @@ public final class PrefetchDownloader: Sendable {
         for job in jobs { job.stopIfOpportunistic(under: pressure) }
     }
 
+    /// Opportunistic downloads wait while the device is in Low Power Mode or hot.
+    private func heedPower() {
+        let isStrained = configuration.pausesInLowPower && environment.power.isStrained()
+        slots.hold(isStrained)
+        if isStrained { for job in jobs { job.pause() } }
+    }
+
     private func start(_ job: DownloadJob) {
-        let run = DownloadRun(
-            job: job, configuration: configuration, cache: cache, environment: environment, slots: slots)
+        let run = run(job)
         job.start { [self] in
             job.emit(.finished(await run.outcome()))
             end(job)

@@ -1,4 +1,9 @@
+internal import Foundation
 internal import PrefetchCaching
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// What to request from a server.
 enum RequestPlan: Equatable, Sendable {
@@ -56,6 +61,15 @@ enum RequestPlan: Equatable, Sendable {
         case .whole, .newer: 0
         case .rest(let partial, _), .confirmation(let partial): partial.contentBytes
         }
+    }
+}
+
+extension URLRequest {
+    /// Makes this the request of a plan.
+    mutating func prepare(for plan: RequestPlan) {
+        httpMethod = "GET"
+        httpBody = nil
+        for (name, value) in plan.headers { setValue(value, forHTTPHeaderField: name) }
     }
 }
 

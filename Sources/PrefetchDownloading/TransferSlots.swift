@@ -40,6 +40,14 @@ final class TransferSlots: Sendable {
         change { $0.queue.raise(number) }
     }
 
+    /// Whether opportunistic downloads have to wait.
+    var areHeld: Bool { state.withLock { $0.queue.startsOnlyRequested } }
+
+    /// Holds opportunistic downloads back, or lets them start again. Those that have started are not affected.
+    func hold(_ isHeld: Bool) {
+        change { $0.queue.startsOnlyRequested = isHeld }
+    }
+
     private func wake(_ number: Int) {
         state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
     }
@@ -71,6 +79,8 @@ struct SlotQueue: Sendable {
 
     private let limit: Int
     private let limitPerHost: Int
+    /// Whether opportunistic entries have to wait.
+    var startsOnlyRequested = false
     private var waiting: [Int: Entry] = [:]
     /// The waiting entries by host, sorted on demand, with the next one to start last. Stale entries, which were removed
     /// or raised, are dropped when they come last.
@@ -110,7 +120,9 @@ struct SlotQueue: Sendable {
         var started: [Int] = []
         while running.count < limit {
             let idle = queues.keys.filter { host in running.values.count { $0 == host } < limitPerHost }
-            guard let entry = idle.compactMap({ next(of: $0) }).min(by: { $0.precedes($1) }) else { break }
+            guard let entry = idle.compactMap({ next(of: $0) }).min(by: { $0.precedes($1) }),
+                entry.isRequested || !startsOnlyRequested
+            else { break }
             queues[entry.host]?.removeLast()
             waiting[entry.number] = nil
             running[entry.number] = entry.host

@@ -88,6 +88,15 @@ package protocol FileSystem: Sendable {
         _ mode: RenameMode
     ) throws(FileSystemError)
 
+    /// Creates a file that shares the blocks of another one until either is changed (`ioctl` with `FICLONE`;
+    /// `fclonefileat` on Darwin).
+    ///
+    /// - Throws: An error whose ``FileSystemError/isUnsupported`` is `true` if the file system does not support the
+    ///   call; `EXDEV` for two volumes. There is no new file then.
+    func clone(
+        _ file: Descriptor, to name: FilePath, in directory: Descriptor, permissions: FilePermissions
+    ) throws(FileSystemError)
+
     /// Unlinks a name (`unlinkat`). Never removes a folder.
     func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError)
 
@@ -98,8 +107,8 @@ package protocol FileSystem: Sendable {
     func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry]
 
     /// Whether any process has the regular file open for writing (`fcntl` with `F_SETLEASE`; the lease is released
-    /// immediately). `false` if the file system does not report it, or not to this user.
-    func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool
+    /// immediately). `nil` if the system does not report it, or not to this user.
+    func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool?
 
     /// Acquires an advisory lock on an open file (`flock`), blocking if `waiting`. Returns `false` if another
     /// descriptor holds a conflicting lock. The lock is released with the descriptor, and so with the process.

@@ -128,13 +128,13 @@ package struct LiveFileSystem: FileSystem {
         }
     }
 
-    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool {
+    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool? {
         do {
             return try Platform.retrying("fcntl") { Platform.isBeingWritten(file.rawValue) } == 1
         } catch {
             // Leases are permitted only to the file's owner, and not supported by all file systems.
             guard error.isNotPermitted || error.isUnsupported else { throw error }
-            return false
+            return nil
         }
     }
 
@@ -217,6 +217,16 @@ package struct LiveFileSystem: FileSystem {
                 throw lacksHardLinks.contains(failure.errno) ? error : failure
             }
             try unlink(name, in: directory)
+        }
+    }
+
+    package func clone(
+        _ file: Descriptor, to name: FilePath, in directory: Descriptor, permissions: FilePermissions
+    ) throws(FileSystemError) {
+        _ = try Platform.retrying("clone", name) {
+            name.withPlatformString {
+                Platform.clone(file.rawValue, directory.rawValue, $0, mode_t(permissions.rawValue))
+            }
         }
     }
 

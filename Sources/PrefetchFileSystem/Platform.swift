@@ -62,6 +62,12 @@ enum Platform {
             }
         }
 
+        static func clone(
+            _ file: CInt, _ directory: CInt, _ name: UnsafePointer<CChar>, _ permissions: mode_t
+        ) -> CInt {
+            cplatform_clone(file, directory, name, permissions)
+        }
+
         static func synchronize(_ file: CInt) -> CInt { fsync(file) }
 
         /// Linux has no barrier that leaves the data in the drive's cache.
@@ -157,6 +163,18 @@ enum Platform {
             }
         }
 
+        /// A clone has the permissions of its original.
+        static func clone(
+            _ file: CInt, _ directory: CInt, _ name: UnsafePointer<CChar>, _ permissions: mode_t
+        ) -> CInt {
+            guard fclonefileat(file, directory, name, UInt32(CLONE_NOOWNERCOPY)) == 0 else { return -1 }
+            if fchmodat(directory, name, permissions, AT_SYMLINK_NOFOLLOW) == 0 { return 0 }
+            let error = errno
+            _ = unlinkat(directory, name, 0)
+            errno = error
+            return -1
+        }
+
         /// `fsync` on Darwin does not flush the drive's cache, `F_FULLFSYNC` does. File systems that do not support it
         /// return `ENOTSUP`, `ENOTTY` or `EINVAL`; `fsync` is used for these.
         static func synchronize(_ file: CInt) -> CInt {
@@ -242,7 +260,10 @@ enum Platform {
         static let seekHole = SEEK_HOLE
 
         /// Darwin has no leases.
-        static func isBeingWritten(_ file: CInt) -> CInt { 0 }
+        static func isBeingWritten(_ file: CInt) -> CInt {
+            errno = ENOTSUP
+            return -1
+        }
 
         /// Darwin has no `O_NOATIME`; iOS volumes do not keep access times.
         static let withoutAccessTime: CInt = 0

@@ -152,6 +152,15 @@ public enum EncodingChoice: Hashable, Sendable {
     static func isWorthwhile(stored: Int, content: Int) -> Bool {
         stored <= content - content / 8
     }
+
+    /// Whether ``automatic`` compresses content that begins with `chunk`.
+    package static func compresses(_ chunk: UnsafeRawBufferPointer, _ codecs: CodecPool) -> Bool {
+        codecs.withCodecs(1) { codecs in
+            let output = codecs[0].output(atLeast: chunk.count + LZ4Frame.overhead)
+            let stored = codecs[0].compressor.compress(chunk, into: output)
+            return isWorthwhile(stored: stored, content: chunk.count)
+        }
+    }
 }
 
 /// The bounds of the format, checked before anything is allocated.

@@ -227,7 +227,8 @@ private struct Frame {
 }
 
 extension Chunk {
-    fileprivate init(identity content: UnsafeRawBufferPointer) {
+    /// A chunk of content that is stored as it is.
+    package init(identity content: UnsafeRawBufferPointer) {
         self.init(storedBytes: UInt32(content.count), checksum: Checksum.of(content))
     }
 }

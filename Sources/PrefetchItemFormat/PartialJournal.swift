@@ -25,8 +25,10 @@ package struct PartialJournal: Hashable, Sendable {
     package private(set) var chunks: [Chunk] = []
 
     package init(
-        metadata: ItemMetadata, encoding: ItemEncoding, expectedLength: Int64?, generation: UInt64
+        metadata: ItemMetadata, encoding: ItemEncoding, expectedLength: Int64?, generation: UInt64,
+        chunks: [Chunk] = []
     ) {
+        self.chunks = chunks
         self.metadata = metadata
         self.encoding = encoding
         self.expectedLength = expectedLength

@@ -188,11 +188,13 @@ enum ExitCode: CInt, CaseIterable {
             case .item(.purged), .movedOrDeleted, .notARegularFile: .notFound
             case .areas(.notADirectory), .destination, .destinationUnavailable: .cannotCreate
             case .database: .inputOutput
-            case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy, .locked:
+            case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy, .locked,
+                .fileChanged:
                 .refused
-            case .notOurs: .notPermitted
+            case .notOurs, .fileOfCache: .notPermitted
             case .areas(.homeMissing), .areas(.userDirectoriesUnreadable), .areas(.workingDirectoryMissing),
-                .areas(.areaUnavailable), .areas(.appGroupUnavailable), .newerLedger, .configuration, .pathTooLong:
+                .areas(.areaUnavailable), .areas(.appGroupUnavailable), .newerLedger, .configuration,
+                .pathTooLong:
                 .configuration
             case .cancelled, .writerIsFinished, .suspended, .closed: .software
             }

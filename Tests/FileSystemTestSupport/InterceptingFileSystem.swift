@@ -262,6 +262,17 @@ package final class InterceptingFileSystem: FileSystem {
         }
     }
 
+    package func clone(
+        _ file: Descriptor, to name: FilePath, in directory: Descriptor, permissions: FilePermissions
+    ) throws(FileSystemError) {
+        gate.lock()
+        defer { gate.unlock() }
+        try note(Operation(kind: .clone, name: self.name(of: file), newName: name.string))
+        // Shared blocks are not accounted for.
+        if space != nil { throw FileSystemError("clone", errno: .notSupported) }
+        try live.clone(file, to: name, in: directory, permissions: permissions)
+    }
+
     package func unlink(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
@@ -285,7 +296,7 @@ package final class InterceptingFileSystem: FileSystem {
         return try live.entries(of: directory)
     }
 
-    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool {
+    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool? {
         try note(Operation(kind: .attributes, name: name(of: file)), of: file)
         return try live.isBeingWritten(file)
     }

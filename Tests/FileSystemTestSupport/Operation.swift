@@ -5,7 +5,7 @@ package struct Operation: Sendable, Hashable, CustomStringConvertible {
         case open, read, write, access, resize, hole, synchronize, attributes, makeDirectory, rename
         case unlink, removeDirectory, entries, lock, allocate, setPermissions, extendedAttribute, noDump,
             volume,
-            synchronizeVolume, setAccessTime, commit
+            synchronizeVolume, setAccessTime, commit, clone
 
         /// Whether the call can change what is on disk.
         package var isChange: Bool {

@@ -100,8 +100,15 @@ extension FileSystem {
     /// Does nothing, for file systems that do not keep access times.
     package func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {}
 
-    /// Returns `false`, for file systems that do not report it.
-    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool { false }
+    /// Returns `nil`, for file systems that do not report it.
+    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool? { nil }
+
+    /// Fails, for file systems whose files share no blocks.
+    package func clone(
+        _ file: Descriptor, to name: FilePath, in directory: Descriptor, permissions: FilePermissions
+    ) throws(FileSystemError) {
+        throw FileSystemError("clone", path: name, errno: .notSupported)
+    }
 
     /// Does nothing, for file systems that free the space of removed files immediately.
     package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {}

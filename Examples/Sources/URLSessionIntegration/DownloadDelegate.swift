@@ -31,13 +31,14 @@ final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
     ) {
         do {
             guard let wish = try Wish(downloadTask) else { return }
-            // A "not found" page is downloaded as well, and is not an episode.
-            guard let response = downloadTask.response as? HTTPURLResponse, response.statusCode == 200 else {
+            // A "not found" page is downloaded as well, and need not wait to be refused.
+            guard let response = downloadTask.response as? HTTPURLResponse, response.statusCode < 300,
+                let note = Inbox.Note(wish, downloadTask.originalRequest?.url, response)
+            else {
                 let status = (downloadTask.response as? HTTPURLResponse)?.statusCode ?? 0
                 return report(.failed(key: wish.key, reason: "the server answered \(status)"))
             }
-            let entityTag = response.value(forHTTPHeaderField: "ETag")
-            try inbox.take(location, Inbox.Note(wish: wish, entityTag: entityTag))
+            try inbox.take(location, note)
             report(.file(key: wish.key))
         } catch {
             report(.failed(key: downloadTask.taskDescription ?? "?", reason: "\(error)"))

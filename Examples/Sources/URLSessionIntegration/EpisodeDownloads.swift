@@ -1,5 +1,6 @@
 import Foundation
 import PrefetchCaching
+import PrefetchDownloading
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -19,14 +20,19 @@ import PrefetchCaching
 /// ```
 final class EpisodeDownloads: Sendable {
     private let cache: PrefetchCache
+    /// Checks and stores what the session has downloaded.
+    private let downloader: PrefetchDownloader
     private let inbox: Inbox
     private let delegate: DownloadDelegate
     private let session: URLSession
 
     var arrivals: AsyncStream<DownloadDelegate.Arrival> { delegate.arrivals }
 
-    init(cache: PrefetchCache, areas: StorageAreas) throws {
+    /// - Parameter hosts: The servers that episodes come from.
+    init(cache: PrefetchCache, areas: StorageAreas, hosts: AllowedHosts) throws {
         self.cache = cache
+        downloader = PrefetchDownloader(
+            cache: cache, configuration: DownloaderConfiguration(hosts: hosts))
         inbox = try Inbox(folder: areas.temporaryURL.appending(path: "Downloads"))
         delegate = DownloadDelegate(inbox: inbox)
         session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: nil)
@@ -56,33 +62,40 @@ final class EpisodeDownloads: Sendable {
         guard length <= capacity.largestItemBytes else {
             return .largerThanLargestItem(needed: length, largest: capacity.largestItemBytes)
         }
-        let task = session.downloadTask(with: url)
+        // With what a download of the cache's own would send, and over no network that it would not use.
+        let task = session.downloadTask(with: downloader.urlRequest(for: try wish.request(url)))
         try wish.describe(task)
         task.resume()
         return nil
     }
 
-    /// Stores the files in the inbox, and removes them there. Not to be called concurrently.
+    /// Stores the files in the inbox, which moves them into the cache. Not to be called concurrently.
     ///
     /// Call it before answering `caughtUp` with the completion handler of
     /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`: after that the app is suspended.
     ///
     /// - Returns: The outcome for each file.
     @discardableResult
-    func storeArrivals() async throws -> [(key: String, outcome: StoreOutcome)] {
+    func storeArrivals() async throws -> [(key: String, outcome: DownloadOutcome)] {
         // Files are examined, which may block, so this runs on the cache's own threads.
         try await withTaskExecutorPreference(cache.executor) { try await storeEntries() }
     }
 
-    private func storeEntries() async throws -> [(key: String, outcome: StoreOutcome)] {
-        var outcomes: [(key: String, outcome: StoreOutcome)] = []
+    private func storeEntries() async throws -> [(key: String, outcome: DownloadOutcome)] {
+        var outcomes: [(key: String, outcome: DownloadOutcome)] = []
         for entry in try inbox.entries() {
-            let metadata = try entry.note.wish.metadata(entityTag: entry.note.entityTag)
-            // A refusal is an answer, too: there is no room for an opportunistic file, and it is removed. An error is
-            // thrown, and the file stays until the next time.
-            let outcome = try await cache.store(contentsOf: entry.file, as: metadata)
+            let wish = entry.note.wish
+            guard let response = entry.note.response else {
+                try inbox.remove(entry)
+                continue
+            }
+            let outcome = await downloader.finish(
+                try wish.request(entry.note.requested), fileAt: entry.file, response: response)
+            // If the cache has failed, the file waits until the next time. A refusal is an answer, and so is content that
+            // is not what was wanted: the file is removed.
+            if case .failed(let error) = outcome, case .cache = error.reason { throw error }
             try inbox.remove(entry)
-            outcomes.append((entry.note.wish.key, outcome))
+            outcomes.append((wish.key, outcome))
         }
         return outcomes
     }

@@ -1,15 +1,39 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// The folder in which downloaded files wait to be stored.
 ///
 /// A file and its note arrive within the delegate's callback and stay until the file is stored, so that one
 /// that arrives just before the app is killed is found at the next launch. Each has its own folder, which appears
 /// and disappears by renaming: a reader finds it complete or not at all.
 struct Inbox: Sendable {
-    /// The known facts about a waiting file.
+    /// The known facts about a waiting file: what it was to be, and what the server said.
     struct Note: Codable, Sendable {
         let wish: Wish
-        let entityTag: String?
+        let requested: URL
+        private let url: URL
+        private let status: Int
+        private let fields: [String: String]
+
+        init?(_ wish: Wish, _ requested: URL?, _ response: HTTPURLResponse) {
+            guard let requested, let url = response.url else { return nil }
+            self.wish = wish
+            self.requested = requested
+            self.url = url
+            status = response.statusCode
+            let fields = response.allHeaderFields.compactMap { name, value in
+                (name as? String).flatMap { name in (value as? String).map { (name, $0) } }
+            }
+            self.fields = Dictionary(fields) { first, _ in first }
+        }
+
+        /// The response, made again after a launch; `nil` for a note that cannot be one.
+        var response: HTTPURLResponse? {
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields)
+        }
     }
 
     struct Entry: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import MediaServer
 import PrefetchCaching
+import PrefetchDownloading
 import Storytelling
 
 /// Downloads that are stored at once, at the next launch, and not at all.
@@ -41,7 +42,8 @@ struct Story: Sendable {
     ) async throws {
         let cache = try await PrefetchCache(areas: areas)
         do {
-            let downloads = try EpisodeDownloads(cache: cache, areas: areas)
+            let downloads = try EpisodeDownloads(
+                cache: cache, areas: areas, hosts: ["127.0.0.1", "localhost"])
             defer { downloads.close() }
             // Files are compared here, which may block only on the cache's executor.
             try await withTaskExecutorPreference(cache.executor) { try await body(cache, downloads) }
@@ -137,7 +139,7 @@ struct Story: Sendable {
         // Meanwhile the user has made the cache smaller.
         try await cache.configure { $0.budget = .fixed(.bytes(second.length / 2)) }
         let outcomes = try await downloads.storeArrivals()
-        if case .refused(let refusal)? = outcomes.first?.outcome {
+        if case .refused(let refusal, _)? = outcomes.first?.outcome {
             report.line("Refused: \(refusal).")
             report.check("refused when it was to be stored", outcomes.first?.key == "episode-4")
         } else {
@@ -154,7 +156,7 @@ struct Story: Sendable {
         report.check("its \(opened.contentBytes) bytes are those of the server", isWhole)
     }
 
-    private func isStored(_ outcomes: [(key: String, outcome: StoreOutcome)], _ key: String) -> Bool {
+    private func isStored(_ outcomes: [(key: String, outcome: DownloadOutcome)], _ key: String) -> Bool {
         guard outcomes.count == 1, case (key, .stored)? = outcomes.first else { return false }
         return true
     }

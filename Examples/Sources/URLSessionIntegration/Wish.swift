@@ -1,5 +1,6 @@
 import Foundation
 import PrefetchCaching
+import PrefetchDownloading
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -31,9 +32,8 @@ struct Wish: Codable, Sendable {
         task.taskDescription = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
     }
 
-    func metadata(entityTag: String?) throws -> ItemMetadata {
-        ItemMetadata(
-            key: try ItemKey(key), source: source, destination: .documents(FileName(sanitizing: name)),
-            validator: Validator(entityTag: entityTag))
+    func request(_ url: URL) throws -> DownloadRequest {
+        DownloadRequest(
+            url, key: try ItemKey(key), source: source, destination: .documents(FileName(sanitizing: name)))
     }
 }

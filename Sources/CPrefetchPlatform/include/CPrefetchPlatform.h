@@ -16,6 +16,9 @@ extern const unsigned int cplatform_rename_exchange;
 int cplatform_renameat2(int old_directory, const char *old_name, int new_directory,
                         const char *new_name, unsigned int flags);
 
+/// Creates a file that shares the blocks of another one (`FICLONE`). Returns 0, or -1 with errno and without a new file.
+int cplatform_clone(int fd, int directory, const char *name, mode_t permissions);
+
 /// Allocates `length` bytes from the start of a file without changing its length (`fallocate`).
 /// Returns 0, or -1 with errno.
 int cplatform_allocate(int fd, off_t length);

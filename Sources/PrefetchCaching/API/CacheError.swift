@@ -15,6 +15,11 @@ public enum CacheError: Error, Hashable, Sendable {
     case item(ItemFormatError)
     /// The source of a store is not a regular file of this machine.
     case notARegularFile(String)
+    /// The file to be moved into the cache was written to or replaced while it was being stored. Nothing was stored, and
+    /// the file is where it was.
+    case fileChanged(String)
+    /// The file to be moved into the cache lies in a folder of the cache's own.
+    case fileOfCache(String)
     /// A file system call failed.
     case fileSystem(FileSystemError)
     /// The device is locked, and protects the files of the cache, see ``CacheConfiguration/fileProtection``. Nothing is
@@ -117,6 +122,10 @@ extension CacheError: CustomStringConvertible {
         case .item(let error): error.description
         case .notARegularFile(let name):
             "\(name) is not a regular file; store its content through a writer instead"
+        case .fileChanged(let name):
+            "\(name) was written to or replaced while it was being stored; move it once it is complete"
+        case .fileOfCache(let name):
+            "\(name) lies in a folder of the cache; only files of your own can be moved into it"
         case .fileSystem(let error): error.description
         case .locked(let error):
             "the device is locked, or denies access to the files of the cache (\(error)); nothing is lost: "

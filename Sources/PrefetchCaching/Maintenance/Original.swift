@@ -27,7 +27,7 @@ struct Original {
 
     /// Whether the file still has its name, is unchanged since it was opened, and is not being written.
     func isUnchanged() throws(CacheError) -> Bool {
-        guard try !onFiles(fileSystem.isBeingWritten(file)) else { return false }
+        guard try onFiles(fileSystem.isBeingWritten(file)) != true else { return false }
         return try files.attributes(of: name, in: folder)?.isUnchanged(since: attributes) ?? false
     }
 

@@ -368,7 +368,7 @@ final class PromotedFiles: Sendable {
         var failure: FileSystemError?
         do throws(FileSystemError) {
             // Nothing can open it now; earlier writers may write until this says no, and then its times tell.
-            if try !fileSystem.isBeingWritten(file),
+            if try fileSystem.isBeingWritten(file) != true,
                 try fileSystem.attributes(of: aside, in: staging.descriptor)?.isUnchanged(since: found)
                     ?? false
             {

@@ -30,8 +30,13 @@ final class HeldPartial {
     private var journalFile: Descriptor?
     /// … and what it says.
     private(set) var journal: PartialJournal?
+    /// The file that was moved in; it gets its old name back instead of being removed.
+    private var moved: MovedFile?
     /// Whether it was published, kept or removed.
     private(set) var isOver = false
+
+    /// Whether the file was moved in, and is all that there is of its content.
+    var isMoved: Bool { moved != nil }
 
     /// The folder of the file.
     var incoming: Directory { files.incoming }
@@ -81,6 +86,53 @@ final class HeldPartial {
         return file
     }
 
+    // MARK: Moving a file in
+
+    /// Creates the file of a new partial as a clone of another one.
+    ///
+    /// - Returns: `nil` where there are no clones.
+    func create(cloning original: MovedFile) throws(FileSystemError) -> Descriptor? {
+        do throws(FileSystemError) {
+            try fileSystem.clone(
+                original.file, to: name, in: incoming.descriptor, permissions: CacheLayout.filePermissions)
+        } catch {
+            guard error.isUnsupported || error.errno == .improperLink || error.isNotPermitted else {
+                throw error
+            }
+            return nil
+        }
+        do throws(FileSystemError) {
+            let file = try fileSystem.open(name, in: incoming.descriptor, .readWrite)
+            chunks = file
+            return file
+        } catch {
+            try files.unlink(name)
+            throw error
+        }
+    }
+
+    /// Gives a file that has been read the name of a kept partial. The journal, with all whole chunks, is written before
+    /// that: from the moment when the file has lost its old name, it can be resumed if this process dies.
+    ///
+    /// - Returns: `nil` if that is impossible. The file has its old name then.
+    /// - Throws: ``CacheError/fileChanged(_:)`` for a file that was replaced, or written to since it was opened.
+    func create(moving original: MovedFile, _ whole: [Chunk]) throws -> Descriptor? {
+        // Whether a date tells two versions apart is not known here.
+        var metadata = metadata
+        metadata.validator.lastModified = nil
+        try beginJournal(of: metadata, .identity, chunkCount: whole.count) { place throws(FileSystemError) in
+            guard let journalFile else { return false }
+            try journal?.append(whole[...], to: journalFile, in: fileSystem)
+            return try original.move(to: place, in: incoming)
+        }
+        guard journalFile != nil else { return nil }
+        moved = original
+        let file = try original.take(as: name, in: incoming)
+        chunks = file
+        try fileSystem.setPermissions(CacheLayout.filePermissions, of: file)
+        return file
+    }
+
     // MARK: Keeping chunks
 
     /// Records whole chunks that were written.
@@ -88,7 +140,11 @@ final class HeldPartial {
         storedBytes += new.reduce(0) { $0 + Int64($1.storedBytes) }
         if isWaitingForChunk {
             isWaitingForChunk = false
-            try beginJournal(encoding, chunkCount: new.count)
+            try beginJournal(of: metadata, encoding, chunkCount: new.count) { place throws(FileSystemError) in
+                try fileSystem.rename(
+                    name, in: incoming.descriptor, to: place, in: incoming.descriptor, .replacing)
+                return true
+            }
         }
         guard let journalFile, let count = journal?.chunks.count else { return }
         try coverJournal(chunkCount: count + new.count)
@@ -102,7 +158,13 @@ final class HeldPartial {
         try reservation.cover(journal: length, storedBytes: storedBytes)
     }
 
-    private func beginJournal(_ encoding: ItemEncoding, chunkCount: Int) throws {
+    /// Takes the lock of the partial, removes what was kept before, begins a journal, and gives the file its name.
+    ///
+    /// - Parameter place: Gives the file the name, and returns whether it has it now.
+    private func beginJournal(
+        of metadata: ItemMetadata, _ encoding: ItemEncoding, chunkCount: Int,
+        placing place: (FilePath) throws(FileSystemError) -> Bool
+    ) throws {
         let environment = engine.environment
         let session = PartialFiles.number(ofSession: environment.session)
         guard session != 0 else { return }
@@ -121,14 +183,16 @@ final class HeldPartial {
                 metadata: metadata, encoding: encoding, expectedLength: expectedLength,
                 generation: generation)
             self.journal = journal
-            let place = CacheLayout.keptPartial(of: hash)
-            try files.unlink(place)
+            let newName = CacheLayout.keptPartial(of: hash)
+            try files.unlink(newName)
             engine.catalog.notePartialGone(hash)
             try fileSystem.resize(file, to: 0)
             try journal.begin(file, in: fileSystem, writer: session, keptAt: environment.now())
-            try fileSystem.rename(
-                name, in: incoming.descriptor, to: place, in: incoming.descriptor, .replacing)
-            name = place
+            guard try place(newName) else {
+                try files.unlink(CacheLayout.journal(of: hash))
+                return dropJournal()
+            }
+            name = newName
         } catch {
             // An unusable name does not prevent the item from being stored.
             guard error.isNotRegularFile || error.isNotPermitted else { throw error }
@@ -197,7 +261,7 @@ final class HeldPartial {
     // MARK: Its end
 
     /// What can be resumed; `nil` when nothing is kept.
-    var kept: ResumablePartial? { journal.map { ResumablePartial($0) } }
+    var kept: ResumablePartial? { moved == nil ? journal.map { ResumablePartial($0) } : nil }
 
     /// Ends the partial, which stays and can be resumed.
     ///
@@ -263,6 +327,7 @@ final class HeldPartial {
         do throws(FileSystemError) {
             if journalFile != nil {
                 try engine.locks.hold(hash.ofPartial) { () throws(FileSystemError) in
+                    try moved?.putBack(from: name, in: incoming)
                     try files.unlink(name)
                     try files.unlink(CacheLayout.journal(of: hash))
                     engine.catalog.notePartialGone(hash)

@@ -27,10 +27,11 @@ final class ItemUnderWay: StoreUnderWay {
     /// - Parameters:
     ///   - partial: New, or to be continued after the chunks of its journal, which are all that its file holds.
     ///   - file: Its open file.
+    ///   - present: Describes the whole chunks that the file has, if the partial has no journal.
     ///   - replaced: The promotion whose record ends when the item is published.
     init(
         _ engine: Engine, in partial: HeldPartial, _ file: Descriptor, encoding: EncodingChoice = .automatic,
-        replacing replaced: ReplacedPromotion
+        after present: PartialJournal? = nil, replacing replaced: ReplacedPromotion
     ) throws(CacheError) {
         self.engine = engine
         self.partial = partial
@@ -39,7 +40,7 @@ final class ItemUnderWay: StoreUnderWay {
         writer = try onItem(
             ItemWriter(
                 file, of: engine.environment.fileSystem, codecs: engine.codecs, metadata: partial.metadata,
-                encoding: encoding, boot: engine.boot, after: partial.journal,
+                encoding: encoding, boot: engine.boot, after: partial.journal ?? present,
                 noting: { try partial.note($0, $1) },
                 admit: { try partial.reservation.cover(storedBytes: $0) }))
     }
@@ -116,12 +117,17 @@ final class ItemUnderWay: StoreUnderWay {
             let isPromoted = Result { () throws(CacheError) in
                 try engine.promotedEntry(key)?.state == .committed
             }
-            if case .success(false) = isPromoted {
+            switch isPromoted {
+            case .success(true): break
+            // A cached copy too many is found later; the content of a file that was moved in would be lost.
+            case .failure where !partial.isMoved: break
+            case .success(false), .failure:
                 engine.catalog.noteStored(row, reserved: partial.reservation.take())
             }
             return isPromoted
         }
         if case .success(false) = isPromoted { return }
+        if case .failure(let error) = isPromoted, partial.isMoved { throw error }
         // Only this file: the key may have been forgotten and stored again since.
         try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity, because: .opened)
         if try isPromoted.get() { throw Refused(.alreadyPromoted) }

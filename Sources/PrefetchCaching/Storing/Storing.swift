@@ -46,6 +46,29 @@ extension Engine {
         }
     }
 
+    /// Copies the content of a file that the caller hands over.
+    ///
+    /// - Throws: What `check` throws, and ``CacheError/fileChanged(_:)``. Nothing is stored then.
+    func copy(
+        _ original: MovedFile, as metadata: ItemMetadata, encoding: EncodingChoice,
+        forgettingPromotion: Bool, on terms: AdmissionTerms, checking check: ContentCheck
+    ) throws(CacheError) -> StoreOutcome {
+        let length = original.attributes.length
+        switch try begin(
+            metadata, encoding: encoding, expectedLength: length, forgettingPromotion: forgettingPromotion,
+            on: terms)
+        {
+        case .refused(let refusal): return .refused(refusal)
+        case .begun(let store):
+            return try fill(store, from: original.file, length: length) { piece, isLast throws(CacheError) in
+                check.look(piece)
+                guard isLast else { return }
+                try original.requireUnchanged()
+                try check.finish()
+            }
+        }
+    }
+
     /// Stores the content of an abandoned promotion; the caller holds the lock of the key. Without room the content is
     /// dropped, as any item may be.
     func restoreToCache(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError) {
@@ -55,9 +78,11 @@ extension Engine {
         if case .begun(let store) = begun { _ = try fill(store, from: file, length: length) }
     }
 
-    private func fill(_ store: any StoreUnderWay, from file: Descriptor, length: Int64?) throws(CacheError)
-        -> StoreOutcome
-    {
+    /// - Parameter look: Receives every piece before it is stored, and whether it is the last.
+    private func fill(
+        _ store: any StoreUnderWay, from file: Descriptor, length: Int64?,
+        looking look: (UnsafeRawBufferPointer, Bool) throws(CacheError) -> Void = { _, _ in }
+    ) throws(CacheError) -> StoreOutcome {
         do {
             let window = Int64(codecs.parallelism * ItemLimits.chunkBytes)
             var buffer = [UInt8](repeating: 0, count: Int(min(length ?? window, window)))
@@ -72,6 +97,7 @@ extension Engine {
                 let isLast = count < wanted || offset == length
                 let outcome = try buffer.withBytes { bytes throws(CacheError) -> StoreOutcome? in
                     let piece = bytes.slice(0..<count)
+                    try look(piece, isLast)
                     if isLast { return try store.commit(appending: piece) }
                     return try store.append(piece).map(StoreOutcome.refused)
                 }
@@ -143,27 +169,37 @@ extension Engine {
         }
     }
 
-    /// Starts over when the system has purged the cache's folders since they were opened: what was reserved in the old
-    /// ones does not count in the new ones.
     private func beginItemInPlace(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
         keepingPartial: Bool = false, replacing replaced: ReplacedPromotion = .absent,
         on terms: AdmissionTerms = AdmissionTerms()
     ) throws -> any StoreUnderWay {
-        func begin() throws -> ItemUnderWay {
-            let length = expectedLength ?? 0
-            guard length <= ItemLimits.contentBytes else { throw ItemFormatError.contentTooLong }
-            if let refusal = try admission.refusal() { throw Refused(refusal) }
-            try catalog.beginWriting()
-            let reservation = Reservation(
-                admission, charge: charge, for: Newcomer(metadata, terms),
-                isLengthKnown: expectedLength != nil)
-            try reservation.coverAll(length, of: metadata, isJournaled: keepingPartial)
-            let partial = HeldPartial(
-                self, metadata, expectedLength: expectedLength, keepingChunks: keepingPartial, reservation)
+        try inPresentFolders {
+            let partial = try newPartial(
+                metadata, expectedLength: expectedLength, keepingChunks: keepingPartial, on: terms)
             return try ItemUnderWay(
                 self, in: partial, partial.create(), encoding: encoding, replacing: replaced)
         }
+    }
+
+    /// A partial without a file, for which there is room.
+    func newPartial(
+        _ metadata: ItemMetadata, expectedLength: Int64?, keepingChunks: Bool, on terms: AdmissionTerms
+    ) throws -> HeldPartial {
+        let length = expectedLength ?? 0
+        guard length <= ItemLimits.contentBytes else { throw ItemFormatError.contentTooLong }
+        if let refusal = try admission.refusal() { throw Refused(refusal) }
+        try catalog.beginWriting()
+        let reservation = Reservation(
+            admission, charge: charge, for: Newcomer(metadata, terms), isLengthKnown: expectedLength != nil)
+        try reservation.coverAll(length, of: metadata, isJournaled: keepingChunks)
+        return HeldPartial(
+            self, metadata, expectedLength: expectedLength, keepingChunks: keepingChunks, reservation)
+    }
+
+    /// Starts over when the system has purged the cache's folders since they were opened: what was reserved in the old
+    /// ones does not count in the new ones.
+    func inPresentFolders<Store>(_ begin: () throws -> Store) throws -> Store {
         let incoming = folders.current.incoming
         do {
             return try begin()

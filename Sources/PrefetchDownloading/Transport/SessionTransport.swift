@@ -125,6 +125,10 @@ extension ResponseHead {
 extension TransferFailure {
     /// Drops the message of the error, which may contain the URL.
     init(_ error: any Error) {
+        if let error = error as? URLError, error.isOfRestrictedNetwork {
+            self = .networkNotAllowed
+            return
+        }
         switch (error as? URLError)?.code {
         case .cannotFindHost?, .dnsLookupFailed?: self = .cannotFindHost
         case .cannotConnectToHost?: self = .cannotConnect

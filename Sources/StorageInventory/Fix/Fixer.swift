@@ -204,7 +204,9 @@ package final class Fixer {
             let attributes = try fileSystem.attributes(of: descriptor)
             guard attributes.identity == file.identity, attributes.modified / 1_000_000 == file.modified
             else { throw Skip(reason: "it has changed") }
-            if try fileSystem.isBeingWritten(descriptor) { throw Skip(reason: "a program is writing it") }
+            guard try fileSystem.isBeingWritten(descriptor) != true else {
+                throw Skip(reason: "a program is writing it")
+            }
         }
         guard found != nil, let folder = try reader.folder(file.folder, of: inventory) else {
             throw Skip(reason: "it is gone")

@@ -139,6 +139,9 @@ struct Fetch: CacheCommand {
         configuration.transfersPerHost = perHost
         configuration.attempts = tries
         configuration.admission = onlyFreeSpace ? .onlyIntoFreeSpace : .evicting
+        // Whoever enters the command wants it done now.
+        configuration.network = .any
+        configuration.pausesInLowPower = false
         configuration.gate = gate ? .pausingUnopenedSources : .open
         return configuration
     }

@@ -71,7 +71,7 @@ struct FetchReport {
         case .progress(let progress):
             let label = targets[index].key.string
             board?.show(index, label, progress.completedBytes, of: progress.totalBytes)
-        case .retrying, .finished: board?.remove(index)
+        case .retrying, .paused, .finished: board?.remove(index)
         case .started, .resumed: break
         }
         let footer = "\(finished) of \(targets.count) done"
@@ -89,6 +89,7 @@ extension DownloadEvent {
             case .resumed(let offset): ("resumed", ["completedBytes": offset])
             case .progress(let progress):
                 ("progress", ["completedBytes": progress.completedBytes, "totalBytes": progress.totalBytes])
+            case .paused(let bytes): ("paused", ["keptBytes": bytes])
             case .retrying(let delay, let error):
                 (
                     "retrying",

@@ -62,7 +62,8 @@ final class TestCache: Sendable {
     var documents: URL { URL(filePath: folder.path.appending("Documents").string) }
 
     func downloader(
-        _ change: (inout DownloaderConfiguration) -> Void = { _ in }
+        _ change: (inout DownloaderConfiguration) -> Void = { _ in },
+        in surroundings: (inout DownloaderEnvironment) -> Void = { _ in }
     ) -> PrefetchDownloader {
         var configuration = DownloaderConfiguration(hosts: ["127.0.0.1", "localhost"])
         change(&configuration)
@@ -70,6 +71,7 @@ final class TestCache: Sendable {
         environment.sleep = { [clock] in try await clock.sleep($0) }
         environment.random = { 1 }
         environment.logger = logger
+        surroundings(&environment)
         return PrefetchDownloader(cache, configuration, environment)
     }
 

@@ -1,0 +1,58 @@
+#if canImport(os)
+    public import Foundation
+    public import Logging
+    internal import os
+
+    /// Writes what the cache and the downloader log to the unified log of Apple's systems.
+    ///
+    /// ```swift
+    /// LoggingSystem.bootstrap { SystemLogHandler(label: $0) }
+    /// ```
+    ///
+    /// Messages are constant texts and public. Metadata, which has keys, paths and origins of URLs, is private: it is shown
+    /// only where private data is logged.
+    public struct SystemLogHandler: LogHandler {
+        public var logLevel = Logging.Logger.Level.info
+        public var metadata = Logging.Logger.Metadata()
+        private let log: os.Logger
+
+        /// Creates a handler.
+        ///
+        /// - Parameters:
+        ///   - label: The category of the entries.
+        ///   - subsystem: The subsystem of the entries; the identifier of the app by default.
+        public init(label: String, subsystem: String = Bundle.main.bundleIdentifier ?? "PrefetchCache") {
+            log = os.Logger(subsystem: subsystem, category: label)
+        }
+
+        public subscript(metadataKey key: String) -> Logging.Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        public func log(
+            level: Logging.Logger.Level, message: Logging.Logger.Message, metadata: Logging.Logger.Metadata?,
+            source: String, file: String, function: String, line: UInt
+        ) {
+            let all = self.metadata.merging(metadata ?? [:]) { $1 }
+            let details = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+                .joined(separator: " ")
+            log.log(
+                level: level.systemType,
+                "\(message.description, privacy: .public) \(details, privacy: .private)")
+        }
+    }
+
+    extension Logging.Logger.Level {
+        fileprivate var systemType: OSLogType {
+            switch self {
+            case .trace, .debug: .debug
+            case .info: .info
+            // What the system keeps by default.
+            case .notice, .warning: .default
+            case .error: .error
+            case .critical: .fault
+            }
+        }
+    }
+#endif

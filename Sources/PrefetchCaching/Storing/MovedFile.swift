@@ -1,0 +1,176 @@
+internal import Logging
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+/// A file that the caller hands over, which is open, and which other programs may be using.
+final class MovedFile {
+    let path: FilePath
+    let file: Descriptor
+    /// Its attributes when it was opened.
+    let attributes: FileAttributes
+    private let engine: Engine
+    private let name: FilePath
+    private let folder: Directory
+    /// Whether it has another name, under which only the cache can write to it.
+    private var isTaken = false
+
+    private var fileSystem: any FileSystem { folder.fileSystem }
+
+    /// - Throws: ``CacheError/notARegularFile(_:)``, also for a symbolic link: what it leads to would stay.
+    init(_ path: FilePath, _ engine: Engine) throws(CacheError) {
+        let fileSystem = engine.environment.fileSystem
+        guard let last = path.lastComponent else { throw .notARegularFile(path.string) }
+        let parent = path.removingLastComponent()
+        self.path = path
+        self.engine = engine
+        name = FilePath(root: nil, [last])
+        folder = try onFiles { () throws(FileSystemError) in
+            let place: FilePath = parent.isEmpty ? "." : parent
+            return Directory(
+                try fileSystem.open(place, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+        }
+        try Self.requireOutside(engine, folder, path)
+        do {
+            file = try fileSystem.open(name, in: folder.descriptor, .read)
+        } catch {
+            throw error.isNotRegularFile ? .notARegularFile(path.string) : .fileSystem(error.naming(path))
+        }
+        do throws(CacheError) {
+            attributes = try onFiles(fileSystem.attributes(of: file))
+            guard attributes.kind == .regular else { throw .notARegularFile(path.string) }
+        } catch {
+            fileSystem.close(file)
+            throw error
+        }
+    }
+
+    deinit {
+        fileSystem.close(file)
+    }
+
+    /// Refuses a folder that is one of the cache's, or lies in one.
+    private static func requireOutside(_ engine: Engine, _ folder: Directory, _ path: FilePath)
+        throws(CacheError)
+    {
+        let fileSystem = folder.fileSystem
+        let own = [engine.folders.current.root, engine.destinations.support.root]
+        let isInside = try onFiles { () throws(FileSystemError) in
+            var roots: Set<FileAttributes.Identity> = []
+            for root in own { roots.insert(try fileSystem.attributes(of: root.descriptor).identity) }
+            var current = folder
+            while true {
+                let identity = try fileSystem.attributes(of: current.descriptor).identity
+                if roots.contains(identity) { return true }
+                let parent = Directory(
+                    try fileSystem.open("..", in: current.descriptor, .directory), of: fileSystem)
+                // The root of all folders is its own parent.
+                if try fileSystem.attributes(of: parent.descriptor).identity == identity { return false }
+                current = parent
+            }
+        }
+        if isInside { throw .fileOfCache(path.string) }
+    }
+
+    /// Whether the file could become an item by getting another name, as far as that is known before it is tried: it is
+    /// ours alone, and nobody can write to it behind the cache's back.
+    func isMovable() throws(CacheError) -> Bool {
+        try onFiles { () throws(FileSystemError) in
+            let incoming = try fileSystem.attributes(of: engine.folders.current.incoming.descriptor)
+            guard attributes.identity.device == incoming.identity.device, attributes.linkCount == 1,
+                attributes.owner == fileSystem.userID, try fileSystem.isBeingWritten(file) == false
+            else { return false }
+            // An item with a hole would count as one that the system has emptied.
+            return try !fileSystem.beginsWithHole(file)
+        }
+    }
+
+    /// Whether the file still has its name, is unchanged since it was opened, and is not being written.
+    func isUnchanged() throws(FileSystemError) -> Bool { try isUnchanged(as: name, in: folder) }
+
+    /// - Throws: ``CacheError/fileChanged(_:)``.
+    func requireUnchanged() throws(CacheError) {
+        guard try onFiles(isUnchanged()) else { throw .fileChanged(path.string) }
+    }
+
+    func isUnchanged(as name: FilePath, in folder: Directory) throws(FileSystemError) -> Bool {
+        guard try fileSystem.isBeingWritten(file) != true else { return false }
+        return try fileSystem.attributes(of: name, in: folder.descriptor)?.isUnchanged(since: attributes)
+            ?? false
+    }
+
+    /// Gives the file another name.
+    ///
+    /// - Returns: `false` if that is impossible, and nothing was changed.
+    func move(to newName: FilePath, in newFolder: Directory) throws(FileSystemError) -> Bool {
+        do {
+            try fileSystem.rename(
+                name, in: folder.descriptor, to: newName, in: newFolder.descriptor, .exclusive)
+            return true
+        } catch {
+            // Another volume, as two mounts of one may be.
+            guard error.errno == .improperLink || error.isNotPermitted || error.isReadOnlyVolume else {
+                throw error
+            }
+            return false
+        }
+    }
+
+    /// Opens a file that was moved, to append a footer.
+    ///
+    /// - Throws: ``CacheError/fileChanged(_:)`` for a file that was replaced, or written to since it was opened.
+    func take(as newName: FilePath, in newFolder: Directory) throws -> Descriptor {
+        guard try isUnchanged(as: newName, in: newFolder) else { throw CacheError.fileChanged(path.string) }
+        let file = try fileSystem.open(newName, in: newFolder.descriptor, .readWrite)
+        isTaken = true
+        return file
+    }
+
+    /// Gives a file that was moved its name back, without what the cache may have appended. Does nothing if it is no longer
+    /// there.
+    func putBack(from newName: FilePath, in newFolder: Directory) throws(FileSystemError) {
+        guard try fileSystem.attributes(of: newName, in: newFolder.descriptor) != nil else { return }
+        if isTaken {
+            try fileSystem.withFile(newName, in: newFolder.descriptor, .readWrite) {
+                file throws(FileSystemError) in
+                try fileSystem.resize(file, to: attributes.length)
+                try fileSystem.setPermissions(attributes.permissions, of: file)
+            }
+        }
+        try fileSystem.rename(newName, in: newFolder.descriptor, to: name, in: folder.descriptor, .exclusive)
+    }
+
+    /// Removes the file, whose content is stored, unless it was changed or replaced since. One that cannot be removed
+    /// stays.
+    func remove() {
+        do throws(FileSystemError) {
+            try removeIfUnchanged()
+        } catch {
+            engine.environment.logger.warning(
+                "A file was stored but could not be removed.",
+                metadata: ["path": "\(path)", "error": "\(error)"])
+        }
+    }
+
+    private func removeIfUnchanged() throws(FileSystemError) {
+        if let name = name.lastComponent.flatMap({ FileName(exactly: $0) }) {
+            let aside = engine.files.nextAsideName(name)
+            _ = try engine.files.remove(file, attributes, name, in: folder, by: aside, in: folder)
+        } else if try isUnchanged() {
+            // A name that no item could have, such as a hidden one: there is none to put it back under.
+            try fileSystem.unlink(name, in: folder.descriptor)
+        }
+    }
+}
+
+extension FileName {
+    fileprivate init?(exactly name: FilePath.Component) {
+        guard let text = String(validating: name) else { return nil }
+        do {
+            self = try FileName(text)
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+// What Apple's systems say about the network and the device, and others do not.
+
+#if canImport(Darwin)
+    extension URLRequest {
+        /// Restricts the request to networks. What its creator forbade stays forbidden.
+        mutating func restrict(to network: NetworkConditions) {
+            if !network.allowsConstrained { allowsConstrainedNetworkAccess = false }
+            if !network.allowsExpensive { allowsExpensiveNetworkAccess = false }
+        }
+    }
+
+    extension URLError {
+        /// Whether there is a network, but none that the request may use.
+        var isOfRestrictedNetwork: Bool { networkUnavailableReason != nil }
+    }
+
+    extension PowerState {
+        /// Low Power Mode, or a device so hot that its performance suffers.
+        static let live = PowerState(
+            isStrained: {
+                let process = ProcessInfo.processInfo
+                return process.isLowPowerModeEnabled || [.serious, .critical].contains(process.thermalState)
+            },
+            changes: {
+                AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+                    let names = [
+                        Notification.Name.NSProcessInfoPowerStateDidChange,
+                        ProcessInfo.thermalStateDidChangeNotification,
+                    ]
+                    let tasks = names.map { name in
+                        Task {
+                            for await _ in NotificationCenter.default.notifications(named: name) {
+                                continuation.yield()
+                            }
+                        }
+                    }
+                    continuation.onTermination = { _ in
+                        for task in tasks { task.cancel() }
+                    }
+                }
+            })
+    }
+#else
+    extension URLRequest {
+        mutating func restrict(to network: NetworkConditions) {}
+    }
+
+    extension URLError {
+        var isOfRestrictedNetwork: Bool { false }
+    }
+
+    extension PowerState {
+        static let live = unlimited
+    }
+#endif

@@ -1,0 +1,119 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchFileSystem
+import SystemPackage
+import Testing
+
+@testable import PrefetchCaching
+
+/// Files that are handed over to a process that dies or is failed by the system at any call.
+@Suite struct MovingCrashTests {
+    private static let content = noise((2 << 20) + 70_000)
+
+    private static func metadata() -> ItemMetadata {
+        var metadata = ItemMetadata("key")
+        metadata.validator = Validator(entityTag: "\"1\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+        return metadata
+    }
+
+    /// - Returns: Whether the store had come to its end before the call of that number.
+    private static func run(
+        _ number: Int, _ fault: @escaping @Sendable (InterceptingFileSystem) throws(FileSystemError) -> Void,
+        where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool,
+        judging judge: (TemporaryContainer, URL, StoreOutcome?, Comment) throws -> Void
+    ) throws -> Bool {
+        let container = try TemporaryContainer(in: .fastTemporaryFolder)
+        let file = container.root.appending(path: "download.tmp")
+        try content.write(to: file)
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let (count, log) = (CallCounter(), OperationLog())
+        fileSystem.intercept { [weak fileSystem] operation throws(FileSystemError) in
+            guard let fileSystem, isMeant(operation), count.next() == number else { return }
+            log.add(operation)
+            try fault(fileSystem)
+        }
+        var outcome: StoreOutcome?
+        do {
+            outcome = try engine.store(moving: FilePath(file.path), as: metadata())
+        } catch {
+            outcome = nil
+        }
+        fileSystem.intercept { _ in }
+        guard let operation = log.operations.first else { return true }
+        let comment = Comment(rawValue: "at call \(number), \(operation)")
+        fileSystem.die()
+        try judge(container, file, outcome, comment)
+        return false
+    }
+
+    /// The content is at its old place, or an item, or all of its whole chunks can be resumed.
+    private static func expectNotLost(_ container: TemporaryContainer, _ file: URL, _ comment: Comment) throws
+    {
+        let engine = try container.engine()
+        try engine.maintain()
+        let found = FileManager.default.contents(atPath: file.path)
+        let stored = try engine.content("key")
+        let kept = try engine.partial(of: "key")
+        if let stored { #expect(isSame(stored, content), comment) }
+        if let found { #expect(isSame(found, content), comment) }
+        try expectBooksLikeDisk(engine, container, comment)
+        if found == nil, stored == nil {
+            #expect(kept?.contentBytes == 2 << 20, comment)
+            #expect(kept?.metadata.validator == Validator(entityTag: "\"1\""), comment)
+            guard kept != nil else { return }
+            let (store, replayed) = try engine.resume("key")
+            #expect(isSame(replayed, content.prefix(2 << 20)), comment)
+            try store.append(content.dropFirst(2 << 20))
+            #expect(try store.commit().isStored, comment)
+            #expect(try isSame(engine.content("key"), content), comment)
+        }
+        try engine.close()
+        try expectBooksLikeDisk(container.engine(), container, comment)
+    }
+
+    @Test func aProcessMayDieAtEveryCall() throws {
+        var calls = 0
+        for number in TestRun.numbers(every: 1) {
+            calls = number
+            let isOver = try Self.run(
+                number, { $0.die() }, where: { $0.isChange || $0.kind == .lock },
+                judging: { container, file, _, comment in
+                    try Self.expectNotLost(container, file, comment)
+                })
+            if isOver { break }
+        }
+        #expect(calls > 8)
+    }
+
+    @Test(arguments: [Errno.ioError, .noSpace, .permissionDenied])
+    func everyCallMayFailOnce(errno: Errno) throws {
+        var calls = 0
+        for number in TestRun.numbers(every: 1) {
+            calls = number
+            let isOver = try Self.run(
+                number, { _ throws(FileSystemError) in throw FileSystemError("test", errno: errno) },
+                where: { $0.canFail(with: errno) },
+                judging: { container, file, outcome, comment in
+                    let found = FileManager.default.contents(atPath: file.path)
+                    // Unless it was stored it is where it was. One exception: the item is in its place, and it is not
+                    // known whether the key was opened meanwhile.
+                    let isItem = FileManager.default.fileExists(atPath: container.item("key").path)
+                    if outcome?.isStored != true, !isItem { #expect(isSame(found, Self.content), comment) }
+                    try Self.expectNotLost(container, file, comment)
+                })
+            if isOver { break }
+        }
+        #expect(calls > 8)
+    }
+}
+
+extension FileSystemTestSupport.Operation {
+    fileprivate func canFail(with errno: Errno) -> Bool {
+        switch errno {
+        case .noSpace: [.write, .rename, .resize, .clone].contains(kind) || isCreating
+        case .permissionDenied: [.open, .unlink, .rename, .clone].contains(kind)
+        default: isChange || [.lock, .read, .attributes].contains(kind)
+        }
+    }
+}

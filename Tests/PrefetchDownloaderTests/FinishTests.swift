@@ -1,0 +1,283 @@
+import Crypto
+import Foundation
+import HTTPTestServer
+import PrefetchCaching
+import Testing
+
+@testable import PrefetchDownloading
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Files that another session has downloaded.
+@Suite struct FinishTests {
+    private static let url = URL(string: "https://127.0.0.1/episodes/1") ?? URL(filePath: "/")
+
+    private let cache: TestCache
+    private let file: URL
+
+    init() async throws {
+        cache = try await TestCache()
+        file = cache.container.appending(path: "download.tmp")
+        try content.write(to: file)
+    }
+
+    private func response(
+        _ status: Int = 200, _ fields: [String: String?] = [:], from url: URL = url
+    ) throws -> HTTPURLResponse {
+        let whole: [String: String?] = [
+            "Content-Length": "\(content.count)", "ETag": "\"1\"",
+            "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+        ]
+        let all = whole.merging(fields) { $1 }.compactMapValues(\.self)
+        return try #require(
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: all))
+    }
+
+    private func finish(
+        _ request: DownloadRequest = DownloadRequest(url), _ response: HTTPURLResponse,
+        _ change: (inout DownloaderConfiguration) -> Void = { _ in }
+    ) async -> DownloadOutcome {
+        await cache.downloader(change).finish(request, fileAt: file, response: response)
+    }
+
+    private func finish(response: HTTPURLResponse) async -> DownloadOutcome {
+        await finish(DownloadRequest(Self.url), response)
+    }
+
+    private var isThere: Bool { FileManager.default.fileExists(atPath: file.path) }
+
+    private func expectRefused(
+        _ outcome: DownloadOutcome, _ reason: DownloadError.Reason,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        #expect(outcome.error?.reason == reason, sourceLocation: sourceLocation)
+        #expect(isThere, sourceLocation: sourceLocation)
+        #expect(try isContent(file), sourceLocation: sourceLocation)
+        #expect(try await cache.cache.read("item") == nil, sourceLocation: sourceLocation)
+        #expect(try await cache.keptBytes() == 0, sourceLocation: sourceLocation)
+    }
+
+    // MARK: What is stored
+
+    @Test func aFileIsStoredAndTakenOver() async throws {
+        var request = DownloadRequest(Self.url, "item", .sha256(contentDigest), .length(Int64(content.count)))
+        request.expirationDate = Date(timeIntervalSince1970: 4_000_000_000)
+        request.attributes = [1, 2, 3]
+        #expect(await finish(request, try response()).isStored)
+        #expect(!isThere)
+        #expect(try await cache.holds(content))
+        let metadata = try #require(try await cache.cache.metadata(of: "item"))
+        #expect(metadata.source == "127.0.0.1" && metadata.attributes == [1, 2, 3])
+        #expect(
+            metadata.validator
+                == Validator(entityTag: "\"1\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"))
+        #expect(metadata.expirationDate == request.expirationDate)
+        #expect(try await cache.cache.history().total[.fetchedBytes] == Int64(content.count))
+    }
+
+    @Test func aUserRequestedFileIsDelivered() async throws {
+        var request = DownloadRequest(Self.url)
+        request.intent = .userRequested
+        guard case .delivered = await finish(request, try response()) else {
+            Issue.record("not delivered")
+            return
+        }
+        #expect(try isContent(cache.documents.appending(path: "File")))
+        #expect(!isThere)
+    }
+
+    /// A session that was interrupted asks for the rest, and joins it to what it has.
+    @Test func theWholeFileOfAResumedTransferIsStored() async throws {
+        let total = content.count
+        let rest = [
+            "Content-Range": "bytes 1000000-\(total - 1)/\(total)", "Content-Length": "\(total - 1_000_000)",
+        ]
+        #expect(await finish(response: try response(206, rest)).isStored)
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func thePartialOfAnEarlierDownloadIsDropped() async throws {
+        let server = try HTTPTestServer(inTurn: { resource.answer(to: $0).cut(after: 3_400_000, .stall) })
+        let download = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await download.hasReceived(3_400_000)
+        download.cancel()
+        _ = await download.outcome
+        #expect(try await cache.keptBytes() == 3 << 20)
+        #expect(await finish(response: try response()).isStored)
+        #expect(try await cache.keptBytes() == 0)
+    }
+
+    // MARK: Twice
+
+    @Test func theSameVersionIsNotStoredTwice() async throws {
+        #expect(await finish(response: try response()).isStored)
+        // The app died before it noted that: the file is gone, or there again.
+        #expect(await finish(response: try response()) == .notModified)
+        try content.write(to: file)
+        #expect(await finish(response: try response()) == .notModified)
+        #expect(!isThere)
+        try content.write(to: file)
+        let digested = DownloadRequest(Self.url, "item", .sha256(contentDigest))
+        #expect(await finish(digested, try response(200, ["ETag": "\"2\""])) == .alreadyCached)
+        #expect(!isThere)
+    }
+
+    @Test func aNewerVersionReplacesTheItem() async throws {
+        _ = try await cache.cache.store(
+            noise(1000), as: ItemMetadata(key: "item", validator: Validator(entityTag: "\"0\"")))
+        #expect(await finish(response: try response()).isStored)
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func anUnchangedAnswerNeedsTheItem() async throws {
+        let unchanged = try response(304, ["Content-Length": nil])
+        try await expectRefused(
+            await finish(response: unchanged), .status(304, retryAfter: nil))
+        #expect(await finish(response: try response()).isStored)
+        try Data().write(to: file)
+        #expect(await finish(response: unchanged) == .notModified)
+        #expect(!isThere)
+        #expect(try await cache.holds(content))
+    }
+
+    @Test func whatTheUserHasIsLeftAlone() async throws {
+        #expect(await finish(response: try response()).isStored)
+        let opened = try #require(try await cache.cache.open("item"))
+        try content.write(to: file)
+        guard case .alreadyPromoted(let file) = await finish(response: try response()) else {
+            Issue.record("stored")
+            return
+        }
+        #expect(file.path == opened.path)
+        #expect(!isThere)
+        try content.write(to: self.file)
+        var again = DownloadRequest(Self.url)
+        again.whenPromoted = .storeAgain
+        #expect(await finish(again, try response()).isStored)
+    }
+
+    // MARK: What is not stored
+
+    @Test(arguments: [404, 500, 204, 301])
+    func otherStatusesFail(status: Int) async throws {
+        try await expectRefused(
+            await finish(response: try response(status)), .status(status, retryAfter: nil))
+    }
+
+    @Test func onlyTheRestThatCompletesIsAccepted() async throws {
+        let total = content.count
+        let middle = "bytes 0-99/\(total)"
+        try await expectRefused(
+            await finish(response: try response(206, ["Content-Range": middle])), .wrongRange(middle))
+        try await expectRefused(
+            await finish(response: try response(206)), .wrongRange("none"))
+        try await expectRefused(
+            await finish(
+                DownloadRequest(Self.url, "item", .length(5)),
+                try response(206, ["Content-Range": "bytes 1-\(total - 1)/\(total)"])),
+            .wrongLength(expected: 5, actual: Int64(total)))
+    }
+
+    @Test func theLengthMustBeRight() async throws {
+        let length = Int64(content.count)
+        try await expectRefused(
+            await finish(response: try response(200, ["Content-Length": "\(length + 1)"])),
+            .truncated(received: length, announced: length + 1))
+        try await expectRefused(
+            await finish(response: try response(200, ["Content-Length": "\(length - 1)"])),
+            .tooLong(received: length, announced: length - 1))
+        try await expectRefused(
+            await finish(response: try response(200, ["Content-Length": "5, 6"])), .connection(.malformed))
+        try await expectRefused(
+            await finish(DownloadRequest(Self.url, "item", .length(length + 1)), try response()),
+            .wrongLength(expected: length + 1, actual: length))
+        let unknown = try response(200, ["Content-Length": nil, "Connection": "close"])
+        try await expectRefused(
+            await finish(DownloadRequest(Self.url), unknown), .undelimitedBody)
+        try await expectRefused(
+            await finish(DownloadRequest(Self.url, "item", .length(length + 1)), unknown),
+            .truncated(received: length, announced: length + 1))
+        #expect(await finish(DownloadRequest(Self.url, "item", .length(length)), unknown).isStored)
+    }
+
+    @Test(arguments: [true, false]) func theDigestMustBeRight(isCompressible: Bool) async throws {
+        var body = content
+        if isCompressible {
+            body = Data(repeating: 7, count: content.count)
+            try body.write(to: file)
+        }
+        let wrong = [UInt8](repeating: 0, count: 32)
+        let outcome = await finish(DownloadRequest(Self.url, "item", .sha256(wrong)), try response())
+        #expect(
+            outcome.error?.reason == .wrongDigest(expected: wrong, actual: Array(SHA256.hash(data: body))))
+        #expect(try Data(contentsOf: file) == body)
+        #expect(try await cache.cache.read("item") == nil)
+        #expect(try await cache.cache.statistics().chargedBytes == 0)
+    }
+
+    @Test func encodedContentIsNotStored() async throws {
+        try await expectRefused(
+            await finish(response: try response(200, ["Content-Encoding": "gzip"])), .encoded("gzip"))
+    }
+
+    @Test func bothURLsMustBeAllowed() async throws {
+        let elsewhere = try #require(URL(string: "https://elsewhere.example/1"))
+        try await expectRefused(
+            await finish(DownloadRequest(elsewhere), try response()), .hostNotAllowed)
+        try await expectRefused(
+            await finish(response: try response(from: elsewhere)), .redirect(to: "https://elsewhere.example"))
+        let insecure = try #require(URL(string: "http://127.0.0.1/1"))
+        try await expectRefused(
+            await finish(response: try response(from: insecure)), .redirect(to: "http://127.0.0.1"))
+    }
+
+    @Test func anAnswerOfAnotherProtocolFails() async throws {
+        let other = URLResponse(url: Self.url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil)
+        let outcome = await cache.downloader().finish(
+            DownloadRequest(Self.url), fileAt: file, response: other)
+        try await expectRefused(outcome, .connection(.malformed))
+    }
+
+    @Test func aMissingFileFails() async throws {
+        try FileManager.default.removeItem(at: file)
+        guard case .cache(.fileSystem)? = await finish(response: try response()).error?.reason else {
+            Issue.record("not the file system")
+            return
+        }
+    }
+
+    @Test func withoutRoomItStays() async throws {
+        try await cache.cache.configure(CacheConfiguration(budget: .fixed(.mebibytes(2))))
+        guard case .refused(.largerThanLargestItem, keptBytes: 0) = await finish(response: try response())
+        else { Issue.record("stored"); return }
+        #expect(try isContent(file))
+    }
+
+    @Test func whatDisplacesNothingStays() async throws {
+        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(24)))
+        configuration.largestItem = .mebibytes(24)
+        try await cache.cache.configure(configuration)
+        _ = try await cache.cache.store(noise(20 << 20), as: ItemMetadata(key: "other"))
+        var request = DownloadRequest(Self.url)
+        request.admission = .onlyIntoFreeSpace
+        guard case .refused = await finish(request, try response()) else { Issue.record("stored"); return }
+        #expect(try isContent(file))
+        #expect(try await cache.cache.read("other") != nil)
+        #expect(await finish(response: try response()).isStored)
+    }
+
+    // MARK: The request
+
+    @Test func theRequestOfAnotherSessionAsksForWholeContent() async throws {
+        var urlRequest = URLRequest(url: Self.url)
+        urlRequest.httpMethod = "POST"
+        urlRequest.setValue("secret", forHTTPHeaderField: "Authorization")
+        urlRequest.setValue("bytes=5-", forHTTPHeaderField: "Range")
+        let request = cache.downloader().urlRequest(for: DownloadRequest(urlRequest, key: "item"))
+        #expect(request.httpMethod == "GET")
+        #expect(
+            request.allHTTPHeaderFields == ["Accept-Encoding": "identity", "Authorization": "secret"])
+    }
+}
