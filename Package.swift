@@ -17,7 +17,7 @@ import PackageDescription
 // liblz4 and libxxhash are needed on Linux only. Apple platforms have the Compression framework and the checksums of
 // CPrefetchChecksum; with PREFETCHCACHE_PORTABLE set, Linux computes these, too.
 let isPortable = Context.environment["PREFETCHCACHE_PORTABLE"] != nil
-let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
+let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .watchOS, .visionOS]
 let lz4: Target.Dependency = .target(name: "CPrefetchLZ4", condition: .when(platforms: [.linux]))
 let xxHash: Target.Dependency = .target(name: "CPrefetchXXHash", condition: .when(platforms: [.linux]))
 let checksums: [Target.Dependency] =
@@ -35,8 +35,8 @@ let fuzzedDependencies: [Target.Dependency] = [
 
 let package = Package(
     name: "PrefetchCache",
-    // `Mutex` and task executors set the floor.
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    // `Mutex` and task executors set the floor. tvOS keeps no files for an app, so that nothing could be promoted there.
+    platforms: [.macOS(.v15), .iOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "PrefetchCaching", targets: ["PrefetchCaching"]),
         .library(name: "PrefetchDownloading", targets: ["PrefetchDownloading"]),

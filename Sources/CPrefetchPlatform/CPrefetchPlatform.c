@@ -83,9 +83,9 @@ int cplatform_inode(int directory, const char *name, uint64_t *inode) {
 const int cplatform_o_noatime = O_NOATIME;
 const int cplatform_seek_hole = SEEK_HOLE;
 
-int cplatform_set_access_time(int fd, int64_t nanoseconds) {
+int cplatform_set_access_time(int fd, int64_t seconds, int64_t nanoseconds) {
     struct timespec times[2] = {
-        {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000},
+        {.tv_sec = seconds, .tv_nsec = nanoseconds},
         {.tv_nsec = UTIME_OMIT},
     };
     return futimens(fd, times);

@@ -281,7 +281,8 @@ package struct FileAttributes: Hashable, Sendable {
     /// Creates attributes from their values.
     package init(
         kind: Kind, identity: Identity, length: Int64, allocated: Int64, linkCount: UInt64,
-        owner: UInt32, group: UInt32 = 0, permissions: FilePermissions, modified: Int64, isDataless: Bool = false
+        owner: UInt32, group: UInt32 = 0, permissions: FilePermissions, modified: Int64,
+        isDataless: Bool = false
     ) {
         self.kind = kind
         self.identity = identity

@@ -343,7 +343,8 @@ package struct LiveFileSystem: FileSystem {
 
     package func protection(of file: Descriptor) throws(FileSystemError) -> FileProtection? {
         do {
-            return Platform.protection(try Platform.retrying("fcntl") { Platform.protectionClass(file.rawValue) })
+            return Platform.protection(
+                try Platform.retrying("fcntl") { Platform.protectionClass(file.rawValue) })
         } catch {
             guard error.isUnsupported else { throw error }
             return nil

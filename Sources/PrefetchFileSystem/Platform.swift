@@ -36,6 +36,12 @@ enum Platform {
         return isTooLarge || isTooLate ? (seconds < 0 ? .min : .max) : sum
     }
 
+    /// The seconds since 1970 and the rest of a time. The rest is not negative, even before 1970, as `timespec` requires.
+    static func parts(ofNanoseconds time: Int64) -> (seconds: Int64, nanoseconds: Int64) {
+        let (seconds, rest) = time.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return rest < 0 ? (seconds - 1, rest + 1_000_000_000) : (seconds, rest)
+    }
+
     /// The name in a directory entry. glibc declares `d_name` with a fixed size, but an entry may be shorter, so it
     /// must not be copied as a `dirent`.
     static func name(of entry: UnsafeMutablePointer<dirent>) -> UnsafePointer<CChar> {
@@ -128,7 +134,8 @@ enum Platform {
         }
 
         static func setAccessTime(_ file: CInt, _ nanoseconds: Int64) -> CInt {
-            cplatform_set_access_time(file, nanoseconds)
+            let time = parts(ofNanoseconds: nanoseconds)
+            return cplatform_set_access_time(file, time.seconds, time.nanoseconds)
         }
 
         static func modified(_ status: stat) -> Int64 {
@@ -273,9 +280,10 @@ enum Platform {
         }
 
         static func setAccessTime(_ file: CInt, _ nanoseconds: Int64) -> CInt {
-            let seconds = nanoseconds / 1_000_000_000
+            let time = parts(ofNanoseconds: nanoseconds)
             let times = [
-                timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds - seconds * 1_000_000_000)),
+                // Clamped: where `Int` has 32 bits, `time_t` ends in 2038.
+                timespec(tv_sec: time_t(clamping: time.seconds), tv_nsec: Int(time.nanoseconds)),
                 timespec(tv_sec: 0, tv_nsec: Int(UTIME_OMIT)),
             ]
             return futimens(file, times)

@@ -145,7 +145,9 @@ package struct BackupMark: Sendable {
         }
 
         /// - Returns: Whether it was set, on whatever has the path of the file now: that may be another one.
-        private func setThroughFoundation(_ isExcluded: Bool, _ file: Descriptor) throws(FileSystemError) -> Bool {
+        private func setThroughFoundation(_ isExcluded: Bool, _ file: Descriptor) throws(FileSystemError)
+            -> Bool
+        {
             guard let path = try (fileSystem as? LiveFileSystem)?.path(of: file) else { return false }
             var url = URL(filePath: path.string)
             var values = URLResourceValues()

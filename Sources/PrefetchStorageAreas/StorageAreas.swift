@@ -261,7 +261,8 @@ public enum StorageAreasError: Error, Hashable, Sendable, CustomStringConvertibl
             let container = try container(at: url)
             return StorageAreas(
                 documents: container.documents, applicationSupport: container.applicationSupport,
-                caches: container.caches, temporary: own(FilePath(NSTemporaryDirectory()), FilePath(name.string)),
+                caches: container.caches,
+                temporary: own(FilePath(NSTemporaryDirectory()), FilePath(name.string)),
                 iCloudDrive: visibleFolderOfICloudContainer(), excludedFolder: name)
         }
 

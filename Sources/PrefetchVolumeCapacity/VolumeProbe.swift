@@ -1,6 +1,6 @@
 package import PrefetchFileSystem
 
-#if canImport(Darwin) && !os(tvOS) && !os(watchOS)
+#if canImport(Darwin) && !os(watchOS)
     internal import Foundation
     internal import SystemPackage
 #endif
@@ -61,7 +61,7 @@ package struct FixedVolumeProbe: VolumeProbing {
 }
 
 extension VolumeProbe {
-    #if !canImport(Darwin) || os(tvOS) || os(watchOS)
+    #if !canImport(Darwin) || os(watchOS)
         /// Foundation does not provide these values on this platform.
         private func reportedCapacity(of _: Descriptor, available _: Int64)
             throws(FileSystemError) -> ReportedCapacity?

@@ -1,15 +1,23 @@
 package import Foundation
 
-#if canImport(Darwin)
+#if os(macOS)
     package typealias ChildProcess = Process
 #else
-    internal import Glibc
     internal import Synchronization
+
+    #if os(Linux)
+        internal import Glibc
+    #else
+        internal import Darwin
+    #endif
 
     /// What tests need of Foundation's `Process`, which on Linux copies the entries of `/proc/self/fd` as whole `dirent`s:
     /// where more than some 1,300 files are open, as in tests that run in parallel, it reads past the end of the buffer.
+    ///
+    /// Apple's other platforms have none, and let no app start processes: ``run()`` throws there.
     package final class ChildProcess: Sendable {
         package typealias Stream = AnyObject & Sendable
+        package enum TerminationReason: Sendable { case exit, uncaughtSignal }
 
         private struct State: Sendable {
             var executable: URL?
@@ -75,7 +83,7 @@ package import Foundation
             guard let status = state.withLock(\.status) else { preconditionFailure("it has not ended") }
             return status
         }
-        package var terminationReason: Process.TerminationReason {
+        package var terminationReason: TerminationReason {
             waitStatus & 0x7F == 0 ? .exit : .uncaughtSignal
         }
         /// The exit code, or the number of the signal.
@@ -90,6 +98,18 @@ package import Foundation
             guard let executable = state.executable?.path else {
                 throw Failure(executable: nil, code: ENOENT)
             }
+            #if os(Linux)
+                try spawn(executable, state)
+            #else
+                throw Failure(executable: executable, code: ENOTSUP)
+            #endif
+        }
+    }
+#endif
+
+#if os(Linux)
+    extension ChildProcess {
+        private func spawn(_ executable: String, _ state: State) throws {
             var actions = posix_spawn_file_actions_t()
             posix_spawn_file_actions_init(&actions)
             defer { posix_spawn_file_actions_destroy(&actions) }

@@ -79,6 +79,15 @@ import Testing
         #expect(attributes?.modified == 1_234_567_890_000_000_000)
     }
 
+    /// A `timespec` counts its nanoseconds upwards, before 1970 too. The last time is after 2038.
+    @Test(arguments: [-1_500_000_000, -1, 0, 1_500_000_000, 5_000_000_000_250_000_000])
+    func accessTimesAreKeptBeforeAndAfter1970(time: Int64) throws {
+        let file = try live.open("file", in: folder.descriptor, .createNew(.ownerReadWrite))
+        defer { live.close(file) }
+        try live.setAccessTime(time, of: file)
+        #expect(try live.accessTime(of: file) == time)
+    }
+
     @Test func allocatedBytesAreOfTheVolumeNotOfTheLength() throws {
         try live.withFile("sparse", in: folder.descriptor, .createNew(.ownerReadWrite)) {
             file throws(FileSystemError) in

@@ -1,9 +1,10 @@
 import FileSystemTestSupport
 import PrefetchFileSystem
-@testable import PrefetchVolumeCapacity
 import Synchronization
 import SystemPackage
 import Testing
+
+@testable import PrefetchVolumeCapacity
 
 @Suite struct VolumeProbeTests {
     @Test func aRealFolderHasTheStateOfItsVolume() throws {

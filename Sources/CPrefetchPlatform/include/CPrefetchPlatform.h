@@ -47,8 +47,9 @@ extern const int cplatform_o_noatime;
 /// How `lseek` finds the first hole (`SEEK_HOLE`).
 extern const int cplatform_seek_hole;
 
-/// Sets only the access time of a file, in nanoseconds since 1970. Returns 0, or -1 with errno.
-int cplatform_set_access_time(int fd, int64_t nanoseconds);
+/// Sets only the access time of a file: seconds since 1970, and less than 10^9 nanoseconds more. Returns 0, or -1 with
+/// errno.
+int cplatform_set_access_time(int fd, int64_t seconds, int64_t nanoseconds);
 
 /// Sets or clears the inode's "no dump" attribute (`chattr +d`). Returns 0, or -1 with errno.
 int cplatform_set_no_dump(int fd, int enabled);

@@ -43,7 +43,7 @@ extension PrefetchCache {
     /// }
     /// ```
     ///
-    /// On iOS, tvOS, watchOS and visionOS, extensions included, by `ProcessInfo.performExpiringActivity`. Elsewhere no
+    /// On iOS, watchOS and visionOS, extensions included, by `ProcessInfo.performExpiringActivity`. Elsewhere no
     /// process is suspended, and `body` simply runs.
     ///
     /// - Parameter reason: What `body` does, for the system's log.

@@ -40,7 +40,8 @@ final class Lanes: Sendable {
     func run(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
         // Not as nanoseconds in an `Int`, which has 32 bits on a watch and ends after two seconds.
         let (seconds, attoseconds) = delay.components
-        background.asyncAfter(deadline: .now() + (Double(seconds) + Double(attoseconds) * 1e-18), execute: body)
+        background.asyncAfter(
+            deadline: .now() + (Double(seconds) + Double(attoseconds) * 1e-18), execute: body)
     }
 }
 

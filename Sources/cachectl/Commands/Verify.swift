@@ -105,7 +105,8 @@ extension VerificationReport {
         return [
             "complete": isComplete, "verifiedItems": verifiedItems, "verifiedFiles": verifiedFiles,
             "damaged": damaged, "quarantined": quarantined, "missing": missing, "modified": modified,
-            "notOnDevice": notOnDevice, "newerFormat": newerFormat, "unreadable": unreadable, "readBytes": bytes,
+            "notOnDevice": notOnDevice, "newerFormat": newerFormat, "unreadable": unreadable,
+            "readBytes": bytes,
             "seconds": duration / .seconds(1), "seed": request.sample == nil ? nil : request.seed,
             "findings": findings,
         ]

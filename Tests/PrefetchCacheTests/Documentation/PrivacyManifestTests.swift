@@ -20,7 +20,7 @@ import Testing
         #expect(
             reasons == [
                 ["NSPrivacyAccessedAPICategoryDiskSpace", "E174.1"],
-                ["NSPrivacyAccessedAPICategoryFileTimestamp", "C617.1"],
+                ["NSPrivacyAccessedAPICategoryFileTimestamp", "C617.1", "3B52.1"],
             ])
     }
 }

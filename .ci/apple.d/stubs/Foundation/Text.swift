@@ -1,0 +1,77 @@
+// What Foundation adds to strings, and its encoders. The same calls compile on Linux against swift-foundation, whose
+// declarations these are.
+
+public struct CharacterSet: Hashable, Sendable, ExpressibleByArrayLiteral {
+    public static var whitespaces: CharacterSet { fatalError() }
+    public static var newlines: CharacterSet { fatalError() }
+    public static var whitespacesAndNewlines: CharacterSet { fatalError() }
+    public static var urlPathAllowed: CharacterSet { fatalError() }
+    public static var urlQueryAllowed: CharacterSet { fatalError() }
+    public static var alphanumerics: CharacterSet { fatalError() }
+    // Apple: struct CharacterSet : SetAlgebra, where Element is Unicode.Scalar
+    public init(arrayLiteral elements: Unicode.Scalar...) {}
+    public init(charactersIn string: String) {}
+}
+
+extension StringProtocol {
+    public func trimmingCharacters(in set: CharacterSet) -> String { "" }
+    public func components<T: StringProtocol>(separatedBy separator: T) -> [String] { [] }
+    public func replacingOccurrences<Target: StringProtocol, Replacement: StringProtocol>(
+        of target: Target, with replacement: Replacement
+    ) -> String { "" }
+    public func addingPercentEncoding(withAllowedCharacters allowedCharacters: CharacterSet) -> String? { nil }
+    public var removingPercentEncoding: String? { nil }
+    public func contains<T: StringProtocol>(_ other: T) -> Bool { false }
+    public func range<T: StringProtocol>(of aString: T) -> Range<String.Index>? { nil }
+    public func data(using encoding: String.Encoding, allowLossyConversion: Bool = false) -> Data? { nil }
+    public func padding<T: StringProtocol>(toLength newLength: Int, withPad padString: T, startingAt padIndex: Int)
+        -> String
+    { "" }
+}
+
+extension String {
+    public struct Encoding: Hashable, Sendable {
+        public static let utf8 = Encoding()
+        public static let ascii = Encoding()
+        public static let isoLatin1 = Encoding()
+    }
+    public init(format: String, _ arguments: any CVarArg...) { fatalError() }
+    public init?(data: Data, encoding: Encoding) { return nil }
+    public init(contentsOf url: URL, encoding enc: Encoding) throws { fatalError() }
+}
+
+// Apple bridges a String argument to NSString, which is a CVarArg.
+extension String: CVarArg {
+    public var _cVarArgEncoding: [Int] { [] }
+}
+
+open class JSONEncoder {
+    public struct OutputFormatting: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let prettyPrinted = OutputFormatting(rawValue: 1 << 0)
+        public static let sortedKeys = OutputFormatting(rawValue: 1 << 1)
+        public static let withoutEscapingSlashes = OutputFormatting(rawValue: 1 << 3)
+    }
+    open var outputFormatting: OutputFormatting = []
+    public init() {}
+    open func encode<T: Encodable>(_ value: T) throws -> Data { fatalError() }
+}
+
+open class JSONDecoder {
+    public init() {}
+    open func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T { fatalError() }
+}
+
+open class PropertyListSerialization: NSObject {
+    public struct ReadOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+    }
+    public enum PropertyListFormat: UInt, Sendable { case openStep = 1, xml = 100, binary = 200 }
+    // Apple: class func propertyList(from data: Data, options opt: PropertyListSerialization.ReadOptions = [],
+    //     format: UnsafeMutablePointer<PropertyListSerialization.PropertyListFormat>?) throws -> Any
+    public class func propertyList(
+        from data: Data, options opt: ReadOptions = [], format: UnsafeMutablePointer<PropertyListFormat>?
+    ) throws -> Any { fatalError() }
+}
