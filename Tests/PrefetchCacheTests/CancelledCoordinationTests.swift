@@ -9,7 +9,7 @@ import Testing
 @testable import PrefetchCaching
 
 /// An open that waits for iCloud Drive ends when its task is cancelled.
-@Suite(.timeLimit(.minutes(1))) struct CancelledCoordinationTests {
+@Suite struct CancelledCoordinationTests {
     /// Gives one kind of access to nobody, as while the daemon holds the file.
     private final class Busy: FileCoordinating {
         private let access: Mutex<CoordinatedAccess?>

@@ -5,7 +5,7 @@ import Testing
 @testable import PrefetchCaching
 
 /// Work that the system lets a process finish, and what becomes of it when the time is up.
-@Suite(.timeLimit(.minutes(2))) struct ExpiringActivityTests {
+@Suite struct ExpiringActivityTests {
     private let container: TemporaryContainer
 
     init() throws {

@@ -10,7 +10,7 @@ import Testing
 @testable import PrefetchCaching
 
 /// A suspended cache holds nothing, and whoever uses it notices only that it takes longer.
-@Suite(.timeLimit(.minutes(2))) struct SuspensionTests {
+@Suite struct SuspensionTests {
     private let container: TemporaryContainer
 
     init() throws {

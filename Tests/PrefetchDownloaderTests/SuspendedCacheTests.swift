@@ -6,7 +6,7 @@ import Testing
 @testable import PrefetchDownloading
 
 /// Downloads into a cache that is suspended in the middle.
-@Suite(.timeLimit(.minutes(2))) struct SuspendedCacheTests {
+@Suite struct SuspendedCacheTests {
     @Test func aTransferStopsAndGoesOnWhereItWas() async throws {
         let cache = try await TestCache()
         let gate = Gate()

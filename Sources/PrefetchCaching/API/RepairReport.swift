@@ -74,7 +74,7 @@ final class RepairLog {
     }
 
     func note(_ failure: CacheError, _ location: AreaPath) {
-        report.failures.append(.init(location: location, error: failure))
+        report.failures.append(.init(location: location, error: failure.reported))
     }
 
     /// Runs one part of the repair. A failure is reported, and does not prevent the other parts.

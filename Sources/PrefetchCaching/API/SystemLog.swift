@@ -30,16 +30,14 @@
             set { metadata[key] = newValue }
         }
 
-        public func log(
-            level: Logging.Logger.Level, message: Logging.Logger.Message, metadata: Logging.Logger.Metadata?,
-            source: String, file: String, function: String, line: UInt
-        ) {
-            let all = self.metadata.merging(metadata ?? [:]) { $1 }
+        public func log(event: LogEvent) {
+            var all = metadata.merging(event.metadata ?? [:]) { $1 }
+            if let error = event.error { all["error"] = "\(error)" }
             let details = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
                 .joined(separator: " ")
             log.log(
-                level: level.systemType,
-                "\(message.description, privacy: .public) \(details, privacy: .private)")
+                level: event.level.systemType,
+                "\(event.message.description, privacy: .public) \(details, privacy: .private)")
         }
     }
 

@@ -175,9 +175,9 @@ final class Verifier: Sendable {
         switch error {
         case .item(.purged): .missing
         case .item(.newerVersion(let version)): .newerFormat(version: version)
-        case .item(.fileSystem(let error)): .unreadable(.fileSystem(error))
+        case .item(.fileSystem(let error)): .unreadable(CacheError.fileSystem(error).reported)
         case .item(let damage): .damaged(damage)
-        default: .unreadable(error)
+        default: .unreadable(error.reported)
         }
     }
 
@@ -200,7 +200,7 @@ final class Verifier: Sendable {
                 }
         } catch {
             guard error != .cancelled else { throw error }
-            verdict = .unreadable(error)
+            verdict = .unreadable(error.reported)
         }
         guard let verdict else { return result.withLock { $0.report.verifiedFiles += 1 } }
         note(

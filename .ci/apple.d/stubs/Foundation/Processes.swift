@@ -77,3 +77,11 @@ open class NSCondition: NSObject, @unchecked Sendable {
         open func waitUntilExit() {}
     }
 #endif
+
+// class Bundle : NSObject, @unchecked Sendable
+open class Bundle: NSObject, @unchecked Sendable {
+    // class var main: Bundle { get }
+    open class var main: Bundle { Bundle() }
+    // var bundleIdentifier: String? { get }
+    open var bundleIdentifier: String? { nil }
+}

@@ -160,6 +160,7 @@ public struct ResultCode: RawRepresentable, Equatable, Sendable {
     public init(rawValue: CInt) { self.rawValue = rawValue }
     public static let SQLITE_OK = ResultCode(rawValue: 0)
     public static let SQLITE_ERROR = ResultCode(rawValue: 1)
+    public static let SQLITE_PERM = ResultCode(rawValue: 3)
     public static let SQLITE_ABORT = ResultCode(rawValue: 4)
     public static let SQLITE_BUSY = ResultCode(rawValue: 5)
     public static let SQLITE_LOCKED = ResultCode(rawValue: 6)
