@@ -46,6 +46,15 @@ import Testing
         #expect((30...32).contains(wait(patience { _ in true })))
     }
 
+    @Test func whoIsBeingSuspendedWaitsForASecond() {
+        let clock = clock
+        let patience = Patience(
+            uptime: { .seconds(clock.resumeStore()) }, isHurried: { clock.now > 10 },
+            isRunning: { _, _ in true })
+        #expect((10...13).contains(wait(patience)), "a call that waits already")
+        #expect((1...3).contains(wait(patience)), "one that begins to")
+    }
+
     @Test func whoIsStoppedWhileOthersWaitIsNotWaitedForToTheEnd() {
         #expect((15...18).contains(wait(patience { $0 < 12 })))
     }

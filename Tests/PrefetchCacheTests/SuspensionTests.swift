@@ -1,6 +1,7 @@
 import FileSystemTestSupport
 import Foundation
 import GRDB
+import Logging
 import PrefetchFileSystem
 import PrefetchItemFormat
 import Synchronization
@@ -151,6 +152,33 @@ import Testing
         await #expect(throws: CacheError.cancelled) { try await call.value }
         try await cache.resume()
         #expect(try await cache.contains("key"))
+        try await cache.close()
+    }
+
+    @Test func aCallThatWaitsForAnotherProcessIsMadeAgain() async throws {
+        let attempts = Atomic<Int>(0)
+        var environment = CacheEnvironment.live(
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        environment.probe = FixedVolumeProbe.roomy
+        environment.fileSystem = InterceptingFileSystem { operation in
+            if operation.kind == .lock { attempts.add(1, ordering: .relaxed) }
+        }
+        let clock = Atomic<Int>(0)
+        environment.uptime = { .seconds(clock.add(1, ordering: .relaxed).newValue / 1000) }
+        let cache = try await PrefetchCache(areas: container.areas(), environment: environment)
+        try await cache.store(prose(5000), as: ItemMetadata("key"))
+        // The lock of the ledger, as another process would hold it.
+        let live = LiveFileSystem()
+        let folder = try live.open(FilePath(container.support.path), in: .workingDirectory, .directory)
+        #expect(try live.lock(folder, .exclusive, waiting: false))
+        let before = attempts.load(ordering: .relaxed)
+        let opening = Task { try await cache.open("key") }
+        while attempts.load(ordering: .relaxed) < before + 20 { await Task.yield() }
+        try await cache.suspend()
+        #expect(clock.load(ordering: .relaxed) < 30_000)
+        live.unlock(folder)
+        try await cache.resume()
+        #expect(try await opening.value?.isFirstOpen == true)
         try await cache.close()
     }
 

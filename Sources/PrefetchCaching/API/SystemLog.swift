@@ -53,4 +53,37 @@
             }
         }
     }
+
+    extension PrefetchCache {
+        /// Shows what happens in the cache as points of interest in Instruments, until the cache is closed or the task is
+        /// cancelled.
+        ///
+        /// - Parameter subsystem: The identifier of the app by default.
+        public func emitSignposts(
+            subsystem: String = Bundle.main.bundleIdentifier ?? "PrefetchCache"
+        ) async {
+            let signposter = OSSignposter(subsystem: subsystem, category: "PointsOfInterest")
+            for await event in events { signposter.emitEvent(event.signpost) }
+        }
+    }
+
+    extension CacheEvent {
+        fileprivate var signpost: StaticString {
+            switch self {
+            case .stored: "stored"
+            case .refused: "refused"
+            case .evicted: "evicted"
+            case .expired: "expired"
+            case .removed: "removed"
+            case .promoted: "promoted"
+            case .forgotten: "forgotten"
+            case .quarantined: "quarantined"
+            case .purged: "purged"
+            case .newerFormat: "newer format"
+            case .pressure: "pressure"
+            case .catalogRebuilt: "catalog rebuilt"
+            case .eventsLost: "events lost"
+            }
+        }
+    }
 #endif

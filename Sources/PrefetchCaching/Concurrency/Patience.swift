@@ -21,6 +21,8 @@ final class Patience: Sendable {
     /// The limit for a running process: longer than reclaiming a dead writer or decoding a large item takes, but
     /// finite, since a process may hang or be frozen and still appear to run.
     static let longest = Duration.seconds(30)
+    /// The limit while the cache is being suspended: the system grants about 5 seconds for everything.
+    private static let hurry = Duration.seconds(1)
     /// The limit soon after another wait has timed out, so that many calls do not each wait for the full time.
     private static let rest = Duration.milliseconds(20)
 
@@ -33,6 +35,7 @@ final class Patience: Sendable {
 
     /// The deadlines of one call.
     private struct Wait: Sendable {
+        let start: Duration
         /// When to check the holder.
         var look: Duration
         let end: Duration
@@ -43,15 +46,20 @@ final class Patience: Sendable {
 
     private let uptime: @Sendable () -> Duration
     private let isRunning: Look
+    private let isHurried: @Sendable () -> Bool
     private let inVain = Mutex<InVain?>(nil)
     private let lastStall = Mutex<Duration?>(nil)
 
-    /// - Parameter uptime: See ``CacheEnvironment/uptime``.
+    /// - Parameters:
+    ///   - uptime: See ``CacheEnvironment/uptime``.
+    ///   - isHurried: Whether the cache is being suspended.
     init(
         uptime: @escaping @Sendable () -> Duration = Patience.uptime,
+        isHurried: @escaping @Sendable () -> Bool = { false },
         isRunning: @escaping Look = { LockHolder.isRunning($0, in: $1) }
     ) {
         self.uptime = uptime
+        self.isHurried = isHurried
         self.isRunning = isRunning
     }
 
@@ -116,13 +124,17 @@ final class Patience: Sendable {
         let now = uptime()
         let last = inVain.withLock { last in last.flatMap { now - $0.end < Self.limit ? $0 : nil } }
         return Wait(
-            look: now + (last == nil ? Self.limit : Self.rest),
+            start: now, look: now + (last == nil ? Self.limit : Self.rest),
             end: now + (last?.wasLongest == true ? Self.rest : Self.longest))
     }
 
     private func goesOn(_ wait: inout Wait, _ names: [FilePath], _ folder: Directory) -> Bool {
         if wait.isOver { return false }
         let now = uptime()
+        if now - wait.start >= Self.hurry, isHurried() {
+            wait.isOver = true
+            return true
+        }
         guard now >= wait.look else { return true }
         let isRunning = isRunning(names, folder)
         if isRunning, now < wait.end {

@@ -60,25 +60,27 @@ final class Engine: Sendable {
         self.environment = environment
         self.events = events
         let fileSystem = environment.fileSystem
+        // One for each kind of lock: who waits in vain for one is not in a hurry for the others.
+        let patience = { [usage] in
+            Patience(uptime: environment.uptime, isHurried: { usage.isSuspended })
+        }
 
         try areas.caches.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.catalog)
         try areas.applicationSupport.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.ledger)
         let support = try SupportFolders(areas: areas, fileSystem: fileSystem)
-        folders = try CacheFolders(
-            areas: areas, fileSystem: fileSystem, patience: Patience(uptime: environment.uptime))
+        folders = try CacheFolders(areas: areas, fileSystem: fileSystem, patience: patience())
         codecs = CodecPool(parallelism: environment.parallelism)
         let items = folders.current.items
         charge = ChargedLength(blockSize: Self.blockSize(of: items, environment))
         quarantine = Quarantine(folders: folders, charge: charge)
         session = WriterSession(environment, folders: folders)
-        configuration = ConfigurationFile(in: support.root, Patience(uptime: environment.uptime))
+        configuration = ConfigurationFile(in: support.root, patience())
         let cataloged = CacheFiles(folders: folders)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         self.ledger =
             ledger
             ?? Ledger(
-                in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root),
-                Patience(uptime: environment.uptime))
+                in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root), patience())
         promotedKeys = PromotedKeys(self.ledger, now: environment.now)
         history = History(in: support.root, environment) { [promotedKeys] key throws(CacheError) in
             try promotedKeys.entry(for: key.hash) != nil
@@ -100,7 +102,7 @@ final class Engine: Sendable {
         cachedCopies = CachedCopies(folders: folders, files: files, locks: locks, catalog: catalog)
         promoter = Promoter(
             environment: environment, folders: folders, files: files, copies: cachedCopies,
-            ledger: self.ledger, codecs: codecs, admission: admission)
+            ledger: self.ledger, codecs: codecs, admission: admission, patience())
         boot = Checksum.ofBoot(environment.bootIdentifier)
 
         protect(try configuration.current().fileProtection)

@@ -328,10 +328,10 @@ extension Data {
         guard range.lowerBound >= 0, range.upperBound <= reader.footer.contentBytes else {
             throw .rangeOutOfBounds(range, contentBytes: reader.footer.contentBytes)
         }
-        self = try .filled(range.count, orThrow: .fileSystem(Self.noMemory)) {
+        self = try .filled(range.byteCount, orThrow: .fileSystem(Self.noMemory)) {
             buffer throws(ItemFormatError) in
             try reader.read(range, into: buffer)
-            return range.count
+            return buffer.count
         }
     }
 
@@ -339,7 +339,7 @@ extension Data {
     init(reading range: Range<Int64>, of file: Descriptor, in fileSystem: any FileSystem)
         throws(FileSystemError)
     {
-        self = try .filled(range.count, orThrow: Self.noMemory) { buffer throws(FileSystemError) in
+        self = try .filled(range.byteCount, orThrow: Self.noMemory) { buffer throws(FileSystemError) in
             try fileSystem.readAll(file, into: buffer, at: range.lowerBound)
         }
     }
@@ -363,4 +363,9 @@ extension Data {
             throw error
         }
     }
+}
+
+extension Range<Int64> {
+    /// The number of bytes. `count` would trap where `Int` has 32 bits, and so much memory cannot be had in any case.
+    fileprivate var byteCount: Int { Int(clamping: upperBound - lowerBound) }
 }

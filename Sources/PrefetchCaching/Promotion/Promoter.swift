@@ -18,12 +18,12 @@ final class Promoter: Sendable {
 
     init(
         environment: CacheEnvironment, folders: CacheFolders, files: PromotedFiles, copies: CachedCopies,
-        ledger: any PromotionLedger, codecs: CodecPool, admission: Admission
+        ledger: any PromotionLedger, codecs: CodecPool, admission: Admission, _ patience: Patience
     ) {
         self.files = files
         self.copies = copies
         self.ledger = ledger
-        locks = KeyLock(staging: files.destinations.support.staging, Patience(uptime: environment.uptime))
+        locks = KeyLock(staging: files.destinations.support.staging, patience)
         let leftovers = Leftovers(files: files, ledger: ledger, locks: locks)
         stager = Stager(
             environment: environment, folders: folders, files: files, copies: copies, ledger: ledger,
