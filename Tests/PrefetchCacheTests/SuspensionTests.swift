@@ -155,7 +155,8 @@ import Testing
         try await cache.close()
     }
 
-    @Test func aCallThatWaitsForAnotherProcessIsMadeAgain() async throws {
+    @Test(arguments: [false, true])
+    func aCallThatWaitsForAnotherProcessIsMadeAgain(isJoint: Bool) async throws {
         let attempts = Atomic<Int>(0)
         var environment = CacheEnvironment.live(
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
@@ -172,7 +173,10 @@ import Testing
         let folder = try live.open(FilePath(container.support.path), in: .workingDirectory, .directory)
         #expect(try live.lock(folder, .exclusive, waiting: false))
         let before = attempts.load(ordering: .relaxed)
-        let opening = Task { try await cache.open("key") }
+        let opening = Task {
+            guard isJoint else { return try await cache.open("key") }
+            return try await cache.open(["key"])[0].get().value
+        }
         while attempts.load(ordering: .relaxed) < before + 20 { await Task.yield() }
         try await cache.suspend()
         #expect(clock.load(ordering: .relaxed) < 30_000)

@@ -1,5 +1,6 @@
 // What Apple's overlay adds to the C module: variadic functions and macros that Swift does not import. Beside each stands
 // the C declaration that it stands for; its Swift form is that of `Platform.swift` in the open-source standard library.
+// Nothing is linked, so that bodies are never run.
 
 @_exported public import Darwin
 import SwiftOverlayShims

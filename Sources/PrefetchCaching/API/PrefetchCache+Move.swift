@@ -1,6 +1,6 @@
 public import Foundation
 package import PrefetchItemFormat
-package import SystemPackage
+internal import SystemPackage
 
 extension PrefetchCache {
     /// Stores a file and takes it over: once it is stored, it is gone from its place. Cancelling the task has no effect.
@@ -32,36 +32,23 @@ extension PrefetchCache {
         moving file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
         admission: AdmissionMode = .evicting
     ) async throws(CacheError) -> StoreOutcome {
-        guard file.isFileURL else { throw .notARegularFile(file.absoluteString) }
-        return try await store(
-            moving: FilePath(file.path), as: metadata, encoding: encoding, on: AdmissionTerms(admission))
+        try await store(moving: file, as: metadata, encoding: encoding, on: AdmissionTerms(admission))
     }
 
-    /// Stores a file and takes it over, as ``store(moving:as:encoding:admission:)`` does. The name of the file may have
-    /// bytes that are not UTF-8.
+    /// As ``store(moving:as:encoding:admission:)``.
     ///
     /// - Parameter check: Makes one check for every attempt to read the content.
     package func store(
-        moving path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
-        forgettingPromotion: Bool = false, on terms: AdmissionTerms = AdmissionTerms(),
+        moving file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        forgettingPromotion: Bool = false, on terms: AdmissionTerms,
         checking check: @escaping @Sendable () -> ContentCheck = { ContentCheck() }
     ) async throws(CacheError) -> StoreOutcome {
-        try await run { engine throws(CacheError) in
-            try engine.store(
-                moving: path, as: metadata, encoding: encoding, forgettingPromotion: forgettingPromotion,
-                on: terms, checking: check)
-        }
-    }
-
-    /// As ``store(moving:as:encoding:forgettingPromotion:on:checking:)``.
-    package func store(
-        moving file: URL, as metadata: ItemMetadata, forgettingPromotion: Bool, on terms: AdmissionTerms,
-        checking check: @escaping @Sendable () -> ContentCheck
-    ) async throws(CacheError) -> StoreOutcome {
         guard file.isFileURL else { throw .notARegularFile(file.absoluteString) }
-        return try await store(
-            moving: FilePath(file.path), as: metadata, forgettingPromotion: forgettingPromotion, on: terms,
-            checking: check)
+        return try await run { engine throws(CacheError) in
+            try engine.store(
+                moving: FilePath(file.path), as: metadata, encoding: encoding,
+                forgettingPromotion: forgettingPromotion, on: terms, checking: check)
+        }
     }
 
     /// Removes a file that was handed over, and whose content is not needed; it may be gone already. One that is not

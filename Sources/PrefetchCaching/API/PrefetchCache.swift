@@ -116,9 +116,7 @@ public final class PrefetchCache: Sendable {
                 }
             } catch {
                 // A call that came too late, or was interrupted, is made again. The error of a writer stays.
-                guard error == .suspended || error.isBusy, running.engine.usage.isSuspended else {
-                    throw error
-                }
+                guard error == .suspended, running.engine.usage.isSuspended else { throw error }
             }
         }
     }

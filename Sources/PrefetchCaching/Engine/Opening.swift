@@ -33,12 +33,12 @@ extension Engine {
             return zip(keys, promoter.openTogether(keys, for: watcher)).map { key, outcome in
                 Result { () throws(CacheError) in
                     switch outcome {
-                    case .ended(let result): return try noted(try result.mapError(\.reported).get(), of: key)
+                    case .ended(let result): return try noted(try result.get(), of: key)
                     case .again(let lease):
                         defer { if let lease { environment.fileSystem.close(lease) } }
                         return try open(key, for: watcher)
                     }
-                }
+                }.mapError(usage.reported)
             }
         }
     }

@@ -22,8 +22,14 @@ final class Usage: Sendable {
         do {
             return try body()
         } catch {
-            throw error.reported
+            throw reported(error)
         }
+    }
+
+    /// An error as the caller is to see it. A call that gave up a lock because the cache is being suspended is interrupted,
+    /// and made again later.
+    func reported(_ error: CacheError) -> CacheError {
+        error.isBusy && isSuspended ? .suspended : error.reported
     }
 
     private func leave() {

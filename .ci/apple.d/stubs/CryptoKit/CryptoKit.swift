@@ -1,5 +1,5 @@
 // What is called of CryptoKit, which swift-crypto re-exports on Apple's platforms, and implements with the same
-// declarations on Linux, where the same calls compile.
+// declarations on Linux, where the same calls compile. Bodies are never run.
 
 public import Foundation
 

@@ -5,7 +5,9 @@ public import Foundation
 
 public final class DatabaseQueue: @unchecked Sendable {
     public init(path: String, configuration: Configuration = Configuration()) throws { fatalError() }
-    public init(named name: String? = nil, configuration: Configuration = Configuration()) throws { fatalError() }
+    public init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
+        fatalError()
+    }
     public func read<T>(_ value: (Database) throws -> T) throws -> T { fatalError() }
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T { fatalError() }
     public func write<T>(_ updates: (Database) throws -> T) throws -> T { fatalError() }
@@ -40,7 +42,9 @@ public final class Database {
     public func cachedStatement(sql: String) throws -> Statement { fatalError() }
     public func makeStatement(sql: String) throws -> Statement { fatalError() }
     public func tableExists(_ name: String, in schemaName: String? = nil) throws -> Bool { fatalError() }
-    public func inTransaction(_ kind: TransactionKind? = nil, _ operations: () throws -> TransactionCompletion) throws {}
+    public func inTransaction(
+        _ kind: TransactionKind? = nil, _ operations: () throws -> TransactionCompletion
+    ) throws {}
     public func inSavepoint(_ operations: () throws -> TransactionCompletion) throws {}
 }
 
@@ -84,10 +88,13 @@ public final class Row {
         _ type: Value.Type = Value.self, atIndex index: Int
     ) throws -> Value { fatalError() }
 
-    public static func fetchCursor(_ statement: Statement, arguments: StatementArguments? = nil) throws -> RowCursor {
+    public static func fetchCursor(_ statement: Statement, arguments: StatementArguments? = nil) throws
+        -> RowCursor
+    {
         fatalError()
     }
-    public static func fetchAll(_ statement: Statement, arguments: StatementArguments? = nil) throws -> [Row] {
+    public static func fetchAll(_ statement: Statement, arguments: StatementArguments? = nil) throws -> [Row]
+    {
         fatalError()
     }
     public static func fetchOne(_ statement: Statement, arguments: StatementArguments? = nil) throws -> Row? {
@@ -111,10 +118,12 @@ public protocol DatabaseValueConvertible {}
 public protocol StatementColumnConvertible {}
 
 extension DatabaseValueConvertible where Self: StatementColumnConvertible {
-    public static func fetchOne(_ statement: Statement, arguments: StatementArguments? = nil) throws -> Self? {
+    public static func fetchOne(_ statement: Statement, arguments: StatementArguments? = nil) throws -> Self?
+    {
         fatalError()
     }
-    public static func fetchAll(_ statement: Statement, arguments: StatementArguments? = nil) throws -> [Self] {
+    public static func fetchAll(_ statement: Statement, arguments: StatementArguments? = nil) throws -> [Self]
+    {
         fatalError()
     }
     public static func fetchOne(

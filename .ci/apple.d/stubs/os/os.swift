@@ -79,7 +79,8 @@ public struct OSSignposter: @unchecked Sendable {
     public var isEnabled: Bool { false }
     public func makeSignpostID() -> OSSignpostID { OSSignpostID() }
     // func beginInterval(_ name: StaticString, id: OSSignpostID = .exclusive) -> OSSignpostIntervalState
-    public func beginInterval(_ name: StaticString, id: OSSignpostID = .exclusive) -> OSSignpostIntervalState {
+    public func beginInterval(_ name: StaticString, id: OSSignpostID = .exclusive) -> OSSignpostIntervalState
+    {
         fatalError()
     }
     // func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState)
