@@ -255,6 +255,26 @@ import Testing
         #expect(figures.residents == 1 && figures.unusedResidents == 1)
     }
 
+    /// One that had looked for it in vain, or removed it, just before.
+    @Test(arguments: [false, true], [false, true])
+    func aUseOfWhatAnotherProcessHasJustStoredCounts(wasRemoved: Bool, isOpened: Bool) throws {
+        let (one, other) = (try engine(), try engine())
+        if wasRemoved { try store("a", from: "old", in: one) }
+        try one.flush()
+        #expect(wasRemoved ? try one.remove("a") : try one.content("a") == nil)
+        clock.advance(days: 0.001)
+        try store("a", in: other)
+        try other.flush()
+        _ = try one.content("a")
+        if isOpened { _ = try one.open("a") }
+        expect(
+            try figures(of: one, from: "feed"),
+            [.stored: 1, .read: 1, .used: 1, .opened: isOpened ? 1 : 0, .wasted: 0])
+        expect(try figures(of: one, from: ""), [.read: 0, .used: 0])
+        guard wasRemoved else { return }
+        expect(try figures(of: one, from: "old"), [.stored: 1, .wasted: 1, .leftReplaced: 1])
+    }
+
     @Test func whatIsFoundBeforeItsProcessWritesItIsCountedOnce() throws {
         let fileSystem = InterceptingFileSystem()
         let (dying, one, two) = (try engine(fileSystem), try engine(), try engine())

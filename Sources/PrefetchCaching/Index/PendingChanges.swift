@@ -128,9 +128,8 @@ struct PendingChanges: Sendable {
             entries[hash]?.usedAt = order
             entries[hash]?.uses += count
         case .touched(let uses): set(.touched(uses + count), for: hash)
-        case nil: set(.touched(count), for: hash)
-        case .removed, .absent, .partialLost:
-            note(UsageEvent(kind: .read(count: count, isFirst: false)))
+        // After an end, another process has stored the item again.
+        case nil, .removed, .absent, .partialLost: set(.touched(count), for: hash)
         }
     }
 
@@ -189,8 +188,10 @@ struct PendingChanges: Sendable {
         switch (old.change, change) {
         case (.touched, .touched): break
         case (.touched(let uses), .stored): entry.ended = End(order: old.order, reason: .replaced, uses: uses)
-        case (.touched(let uses), _): entry.uses = uses
-        case (.removed(let reason), .stored):
+        case (.touched(let uses), _):
+            entry.uses = uses
+            entry.ended = nil
+        case (.removed(let reason), .stored), (.removed(let reason), .touched):
             entry.ended = old.ended ?? End(order: old.order, reason: reason, uses: old.uses)
         case (.absent, .stored): entry.ended = End(order: old.order, reason: .purged, uses: old.uses)
         case (.stored, .removed):
