@@ -210,6 +210,7 @@ import Testing
         }
         await #expect(throws: CacheError.closed) { try await cache.read("late") }
         await #expect(throws: CacheError.closed) { try await cache.statistics() }
+        await #expect(throws: CacheError.closed) { try await cache.open([]) }
         for await event in cache.events { Issue.record("\(event) after the end") }
         #expect(try container.files(below: container.root) == before)
         #expect(try incoming().isEmpty)

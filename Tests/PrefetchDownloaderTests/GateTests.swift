@@ -5,6 +5,10 @@ import Testing
 
 @testable import PrefetchDownloading
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// Sources whose items nobody opens are not downloaded, if the app wants that.
 @Suite struct GateTests {
     private static let count = 30
@@ -89,6 +93,30 @@ import Testing
         }
         let passing = await stored(requests, in: cache, .pausingUnopenedSources)
         #expect(passing.stored == 10)
+    }
+
+    /// What another session has downloaded is refused as late as that, and stays where it is.
+    @Test func filesOfOtherSessionsPassTheGateToo() async throws {
+        let cache = try await TestCache()
+        try await month(cache)
+        let (source, file) = (try server(), cache.container.appending(path: "download.tmp"))
+        let downloader = cache.downloader { $0.gate = .pausingUnopenedSources }
+        var refused = 0
+        for request in try requests(source, "ignored") + requests(source, "loved") {
+            try noise(10_000).write(to: file)
+            let url = try #require(request.urlRequest.url)
+            let response = try #require(
+                HTTPURLResponse(
+                    url: url, statusCode: 200, httpVersion: nil, headerFields: ["Content-Length": "10000"]))
+            switch await downloader.finish(request, fileAt: file, response: response) {
+            case .refused(.paused, keptBytes: 0):
+                refused += 1
+                #expect(request.source == "ignored" && FileManager.default.fileExists(atPath: file.path))
+            case .stored: #expect(!FileManager.default.fileExists(atPath: file.path))
+            case let outcome: Issue.record("\(outcome)")
+            }
+        }
+        #expect((22..<Self.count).contains(refused))
     }
 
     /// What was refused is remembered: whoever looks for it shows that the source is wanted again.

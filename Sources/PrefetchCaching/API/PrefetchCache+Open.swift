@@ -51,18 +51,20 @@ extension PrefetchCache {
         _ keys: [ItemKey], progress: (@Sendable (OpenProgress) -> Void)? = nil
     ) async throws(CacheError) -> [Result<Lookup<PromotedFile>, CacheError>] {
         var results = keys.map { _ in Result<Lookup<PromotedFile>, CacheError>.failure(.suspended) }
-        while true {
-            // Those that a suspension has interrupted are opened afterwards.
-            let left = results.indices.filter { index in
-                if case .failure(.suspended) = results[index] { true } else { false }
-            }
-            guard !left.isEmpty else { return results }
+        var left = Array(results.indices)
+        repeat {
+            let remaining = left.map { keys[$0] }
             let opened = try await Cancellation.following { () async throws(CacheError) in
                 try await run { engine throws(CacheError) in
-                    engine.open(left.map { keys[$0] }, for: .currentTask(progress, engine.usage))
+                    engine.open(remaining, for: .currentTask(progress, engine.usage))
                 }
             }
             for (index, result) in zip(left, opened) { results[index] = result }
-        }
+            // Those that a suspension has interrupted are opened afterwards.
+            left.removeAll { index in
+                if case .failure(.suspended) = results[index] { false } else { true }
+            }
+        } while !left.isEmpty
+        return results
     }
 }
