@@ -120,11 +120,10 @@ extension DownloadRun {
         switch stored {
         case .stored(let summary):
             await countFetched(summary.contentBytes, again: isKnown ? summary.contentBytes : 0, inVain: 0)
-            // That of an earlier download, of which nothing is needed any more.
-            try await cache.discardPartial(of: request.key)
             return .stored(summary)
         case .delivered(let delivered):
             await countFetched(delivered.contentBytes, again: isKnown ? delivered.contentBytes : 0, inVain: 0)
+            // That of an earlier prefetch.
             try await cache.discardPartial(of: request.key)
             return .delivered(delivered)
         case .refused(let refusal): return try await refused(refusal, keptBytes: 0)

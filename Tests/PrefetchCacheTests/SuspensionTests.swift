@@ -382,6 +382,23 @@ import Testing
         try await cache.close()
     }
 
+    /// What the process has left may be taken for that of a dead one, and is locked while it is removed.
+    @Test func itGoesOnUnderAnotherName() async throws {
+        let cache = try await container.cache()
+        try await cache.store(prose(5000), as: ItemMetadata("key"))
+        let session = try await cache.engine.running().engine.environment.session
+        try await cache.suspend()
+        let live = LiveFileSystem()
+        let incoming = try live.open(FilePath(container.incoming.path), in: .workingDirectory, .directory)
+        let name = CacheLayout.lock(session: session)
+        let left = try live.open(name, in: incoming, .createNew([.ownerReadWrite]))
+        #expect(try live.lock(left, .exclusive, waiting: false))
+        try await cache.resume()
+        #expect(try await cache.store(prose(100), as: ItemMetadata("other")).isStored)
+        live.unlock(left)
+        try await cache.close()
+    }
+
     @Test func whyItCannotBeResumedIsToldToAll() async throws {
         let cache = try await suspended()
         let call = Task { try await cache.contains("key") }

@@ -255,6 +255,14 @@ import Testing
         #expect(await downloader.prefetch(request(server)).outcome.isStored)
     }
 
+    /// The device was strained after the download had its turn, and before it could be told.
+    @Test func anAttemptThatBeginsTooLateEndsAtOnce() async throws {
+        let request = DownloadRequest(URL(filePath: "/"), "item", .length(1))
+        let job = DownloadJob(request, number: 1, on: AdmissionTerms())
+        _ = await job.attempt(unless: { true }) { .failure(AttemptFailure(CacheError.cancelled)) }
+        #expect(job.isPaused)
+    }
+
     @Test func aPausedDownloadCanBeCancelled() async throws {
         let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 3_400_000, .stall) }
