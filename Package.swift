@@ -7,11 +7,13 @@ import PackageDescription
     let privacyResources: [Resource] = [.process("PrivacyInfo.xcprivacy")]
     let privacyExclusions: [String] = []
     // Libraries that are not needed there must not be looked for: some builds warn when they are missing.
-    let (lz4Config, xxHashConfig): (String?, String?) = (nil, nil)
+    let (lz4Config, xxHashConfig, curlConfig): (String?, String?, String?) = (nil, nil, nil)
 #else
     let privacyResources: [Resource] = []
     let privacyExclusions = ["PrivacyInfo.xcprivacy"]
-    let (lz4Config, xxHashConfig): (String?, String?) = ("liblz4", "libxxhash")
+    let (lz4Config, xxHashConfig, curlConfig): (String?, String?, String?) = (
+        "liblz4", "libxxhash", "libcurl"
+    )
 #endif
 
 // liblz4 and libxxhash are needed on Linux only. Apple platforms have the Compression framework and the checksums of
@@ -59,6 +61,8 @@ let package = Package(
             name: "CPrefetchLZ4", pkgConfig: lz4Config, providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(
             name: "CPrefetchXXHash", pkgConfig: xxHashConfig, providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(
+            name: "CPrefetchCurl", pkgConfig: curlConfig, providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CPrefetchChecksum"),
         .target(name: "CPrefetchPlatform"),
         .target(
@@ -85,6 +89,7 @@ let package = Package(
             name: "PrefetchDownloading",
             dependencies: [
                 "PrefetchCaching",
+                .target(name: "CPrefetchCurl", condition: .when(platforms: [.linux])),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -282,7 +282,6 @@ struct DownloadRun: Sendable {
         var request = request.urlRequest
         request.prepare(for: plan)
         try environment.restrict(&request, network)
-        request.timeoutInterval = SessionTransport.timeout
         for _ in 0...max(0, configuration.redirects) {
             let exchange = environment.transport.start(request)
             exchange.detectStalls(

@@ -68,7 +68,11 @@ public enum DownloadGate: String, Hashable, Sendable, CaseIterable {
 
 /// The injected dependencies of a downloader.
 struct DownloaderEnvironment: Sendable {
-    var transport = SessionTransport()
+    #if canImport(CPrefetchCurl)
+        var transport: any Transport = CurlTransport()
+    #else
+        var transport: any Transport = SessionTransport()
+    #endif
     /// Restricts a request to networks.
     var restrict: @Sendable (inout URLRequest, NetworkConditions) throws(DownloadError.Reason) -> Void = {
         (request, network) throws(DownloadError.Reason) in

@@ -157,7 +157,7 @@ extension ResponsePlan {
         ofFile head: ResponseHead, isSecure: Bool, to plan: RequestPlan, expecting expected: Expectations,
         now: Int64
     ) {
-        guard head.status == 206, head.contentEncoding == nil, let range = head.contentRange,
+        guard head.status == 206, head.encoding == nil, let range = head.contentRange,
             range.bytes.upperBound == range.total
         else {
             self.init(head, isSecure: isSecure, to: plan, expecting: expected, now: now)

@@ -2,6 +2,10 @@ public import Logging
 public import PrefetchCaching
 internal import Synchronization
 
+#if canImport(Darwin)
+    public import Foundation
+#endif
+
 /// Downloads into a cache, politely.
 ///
 /// Request what the user will probably want, and forget about it: a download resumes where an earlier one ended, is
@@ -48,6 +52,19 @@ public final class PrefetchDownloader: Sendable {
     ) {
         self.init(cache, configuration, DownloaderEnvironment(logger: logger))
     }
+
+    #if canImport(Darwin)
+        /// Creates a downloader that transfers by a session of the app: for its proxies, its credentials, or its trust in
+        /// servers. The session must not answer from a cache. Its delegate is asked only what concerns all of the session.
+        public convenience init(
+            cache: PrefetchCache, configuration: DownloaderConfiguration, session: URLSession,
+            logger: Logger = Logger(label: "PrefetchDownloader")
+        ) {
+            var environment = DownloaderEnvironment(logger: logger)
+            environment.transport = SessionTransport(session)
+            self.init(cache, configuration, environment)
+        }
+    #endif
 
     init(
         _ cache: PrefetchCache, _ configuration: DownloaderConfiguration,

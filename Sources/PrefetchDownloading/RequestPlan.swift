@@ -94,7 +94,7 @@ enum ResponsePlan: Equatable, Sendable {
     ) {
         switch (head.status, plan) {
         case (200, _), (206, _):
-            if let encoding = head.contentEncoding {
+            if let encoding = head.encoding {
                 self = .fail(.encoded(encoding))
             } else if head.status == 200 {
                 self = Self.whole(head, isSecure: isSecure, expecting: expected)
@@ -105,8 +105,7 @@ enum ResponsePlan: Equatable, Sendable {
         case (304, .confirmation(let partial)): self = .complete(partial)
         case (416, .rest): self = .restart
         default:
-            let delay = head["retry-after"].flatMap { RetryAfter.parse($0, now: now) }
-            self = .fail(.status(head.status, retryAfter: delay))
+            self = .fail(.status(head.status, retryAfter: head.retryAfter(now: now)))
         }
     }
 
@@ -114,9 +113,7 @@ enum ResponsePlan: Equatable, Sendable {
         _ head: ResponseHead, isSecure: Bool, expecting expected: Expectations
     ) -> ResponsePlan {
         // A malformed length must not be treated as a missing one.
-        if head["content-length"] != nil, head.contentLength == nil {
-            return .fail(.connection(.malformed))
-        }
+        if head.hasMalformedLength { return .fail(.connection(.malformed)) }
         if let expected = expected.length, let length = head.contentLength, length != expected {
             return .fail(.wrongLength(expected: expected, actual: length))
         }

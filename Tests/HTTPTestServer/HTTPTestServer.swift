@@ -23,10 +23,13 @@ public final class HTTPTestServer: Sendable {
     private let handler: Handler
     private let state = Mutex(State())
 
-    public init(_ handler: @escaping Handler) throws {
+    public convenience init(_ handler: @escaping Handler) throws { try self.init(isIPv6: false, handler) }
+
+    /// - Parameter isIPv6: Whether it listens on `::1` rather than on 127.0.0.1.
+    public init(isIPv6: Bool, _ handler: @escaping Handler) throws {
         self.handler = handler
-        reserved = try ReservedPort()
-        listener = try Socket.listen(on: reserved.number)
+        reserved = try ReservedPort(isIPv6: isIPv6)
+        listener = try Socket.listen(on: reserved)
         let (listener, weakSelf) = (listener, WeakServer(self))
         Thread.detachNewThread {
             while let connection = Socket.accept(on: listener) {

@@ -30,31 +30,48 @@ enum Socket {
         private static let sendFlags = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Binds a new socket to a port of 127.0.0.1, which all sockets that are bound here may share.
+    /// Binds a new socket to a port of this machine, which all sockets that are bound here may share.
     ///
-    /// - Parameter port: 0 for one that nobody has.
-    static func bind(to port: UInt16) throws -> (socket: Int32, port: UInt16) {
-        let bound = socket(AF_INET, stream, 0)
+    /// - Parameters:
+    ///   - port: 0 for one that nobody has.
+    ///   - isIPv6: Whether the address is `::1` rather than 127.0.0.1.
+    static func bind(to port: UInt16, isIPv6: Bool) throws -> (socket: Int32, port: UInt16) {
+        let bound = socket(isIPv6 ? AF_INET6 : AF_INET, stream, 0)
         set(SO_REUSEADDR, 1, on: bound)
         #if canImport(Darwin)
             set(SO_REUSEPORT, 1, on: bound)
         #endif
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                Self.bind(bound, address, length) == 0 && getsockname(bound, address, &length) == 0
-            }
+        let number: UInt16?
+        if isIPv6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_addr = in6addr_loopback
+            number = bind(bound, &address)?.sin6_port
+        } else {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            number = bind(bound, &address)?.sin_port
         }
-        guard bound >= 0, isBound else { throw failure(closing: bound) }
-        return (bound, UInt16(bigEndian: address.sin_port))
+        guard bound >= 0, let number else { throw failure(closing: bound) }
+        return (bound, UInt16(bigEndian: number))
     }
 
-    static func listen(on port: UInt16) throws -> Int32 {
-        let listener = try bind(to: port).socket
+    /// - Returns: The address that the socket got; `nil` on failure.
+    private static func bind<Address>(_ socket: Int32, _ address: inout Address) -> Address? {
+        var length = socklen_t(MemoryLayout<Address>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                Self.bind(socket, address, length) == 0 && getsockname(socket, address, &length) == 0
+            }
+        }
+        return isBound ? address : nil
+    }
+
+    static func listen(on port: ReservedPort) throws -> Int32 {
+        let listener = try bind(to: port.number, isIPv6: port.isIPv6).socket
         set(SO_SNDBUF, bufferLength, on: listener)
         guard listen(listener, 128) == 0 else { throw failure(closing: listener) }
         return listener
@@ -169,14 +186,16 @@ enum Socket {
     }
 }
 
-/// A port of 127.0.0.1 that nobody else is given while this lives. Who connects is refused until a server listens on it,
+/// A port of this machine that nobody else is given while this lives. Who connects is refused until a server listens on it,
 /// and again when that has ended.
 final class ReservedPort: Sendable {
     let number: UInt16
+    let isIPv6: Bool
     private let socket: Int32
 
-    init() throws {
-        (socket, number) = try Socket.bind(to: 0)
+    init(isIPv6: Bool = false) throws {
+        self.isIPv6 = isIPv6
+        (socket, number) = try Socket.bind(to: 0, isIPv6: isIPv6)
     }
 
     deinit {

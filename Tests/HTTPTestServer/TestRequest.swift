@@ -66,6 +66,8 @@ public struct TestAnswer: Sendable {
     public var isDated = true
     /// Whether nothing is said at all.
     public var isSilent = false
+    /// What is sent in place of the head and the body.
+    private var raw: Data?
     /// Where the server does something before it goes on.
     var interlude: (offset: Int, body: @Sendable () -> Void)?
 
@@ -74,6 +76,14 @@ public struct TestAnswer: Sendable {
         self.headers = headers
         sentBody = body
         announcedLength = body.count
+    }
+
+    /// Sends bytes as they are, and closes the connection.
+    public static func raw(_ bytes: Data) -> TestAnswer {
+        var answer = TestAnswer()
+        answer.raw = bytes
+        answer.ending = .drop
+        return answer
     }
 
     /// Sends only the first bytes of the body.
@@ -99,6 +109,7 @@ public struct TestAnswer: Sendable {
 
     var head: Data {
         if isSilent { return Data() }
+        if let raw { return raw }
         var lines = [isHTTP ? "HTTP/1.1 \(status) Status" : "SPAM \(status)"]
         lines += headers.map { "\($0): \($1)" }
         if isDated, headers["Date"] == nil { lines.append("Date: \(Date.now.inHTTP)") }

@@ -16,7 +16,7 @@ import Testing
 
     private func start() throws -> (HTTPTestServer, Exchange) {
         let server = try HTTPTestServer { _ in TestAnswer(200, body: Data(count: Self.length)) }
-        return (server, SessionTransport().start(URLRequest(url: server.url())))
+        return (server, DownloaderEnvironment().transport.start(URLRequest(url: server.url())))
     }
 
     @Test func nothingIsReadBeforeSomebodyAsks() async throws {

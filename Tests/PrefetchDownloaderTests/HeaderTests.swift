@@ -83,6 +83,10 @@ import Testing
         #expect(RetryAfter.parse("Sun, 06 Nov 1994 08:50:37 GMT", now: now) == .seconds(60))
         #expect(RetryAfter.parse("Sun, 06 Nov 1994 08:48:37 GMT", now: now) == .zero)
         #expect(RetryAfter.parse("Fri, 31 Dec 9999 23:59:59 GMT", now: now) == .seconds(31_536_000))
+        // By the clock of the server, an hour ahead.
+        let (date, sent) = ("Sun, 06 Nov 1994 09:50:37 GMT", "Sun, 06 Nov 1994 09:49:37 GMT")
+        #expect(RetryAfter.parse(date, sent: sent, now: now) == .seconds(60))
+        #expect(RetryAfter.parse(date, sent: "now", now: now) == .seconds(3660))
         for text in ["", "-1", "1.5", "soon", "12s"] {
             #expect(RetryAfter.parse(text, now: now) == nil, "\(text)")
         }

@@ -73,8 +73,13 @@ import Testing
         (["Transfer-Encoding": "gzip, Chunked"], false, true), (["Transfer-Encoding": "gzip"], true, false),
     ])
     func whatMarksTheEndOfAContent(headers: [String: String], isSecure: Bool, isMarked: Bool) {
-        let head = ResponseHead(status: 200, fields: headers.map { ($0, $1) })
-        #expect(head.marksEnd(isSecure: isSecure) == isMarked)
+        let fields = headers.map { (name: $0, value: $1) }
+        #expect(ResponseHead(status: 200, fields: fields).marksEnd(isSecure: isSecure) == isMarked)
+        // Where the version is known, it decides.
+        let isFramed = ResponseHead(status: 200, isFramed: true, fields: fields)
+        #expect(isFramed.marksEnd(isSecure: isSecure) == (isMarked || headers["Transfer-Encoding"] == nil))
+        let isNot = ResponseHead(status: 200, isFramed: false, fields: fields)
+        #expect(isNot.marksEnd(isSecure: isSecure) == (isMarked && !headers.isEmpty))
     }
 
     @Test func aWrongDigestDropsEverything() async throws {

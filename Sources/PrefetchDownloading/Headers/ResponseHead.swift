@@ -4,11 +4,14 @@ internal import PrefetchCaching
 /// The status and the headers of a response.
 struct ResponseHead: Sendable {
     let status: Int
+    /// Whether the response came by HTTP/2 or later, which mark the end of every body; `nil` if that is unknown.
+    private let isFramed: Bool?
     /// The values by lowercase name.
     private let fields: [String: String]
 
-    init(status: Int, fields: [(name: String, value: String)]) {
+    init(status: Int, isFramed: Bool? = nil, fields: [(name: String, value: String)]) {
         self.status = status
+        self.isFramed = isFramed
         self.fields = Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { first, second in
             "\(first), \(second)"
         }
@@ -16,8 +19,17 @@ struct ResponseHead: Sendable {
 
     subscript(name: String) -> String? { fields[name] }
 
-    /// The length of this response's body in bytes; `nil` if not reported.
-    var contentLength: Int64? { self["content-length"].flatMap(ByteNumber.contentLength) }
+    /// The length of this response's body in bytes; `nil` if not reported, or malformed.
+    var contentLength: Int64? { lengthField.flatMap(ByteNumber.contentLength) }
+
+    var hasMalformedLength: Bool { lengthField != nil && contentLength == nil }
+
+    /// A transfer coding overrides the length (RFC 9112, section 6.3). The system reports `identity` for one that it has
+    /// decoded on Apple platforms.
+    private var lengthField: String? {
+        ["identity", nil].contains(self["transfer-encoding"]?.trimmed.lowercased())
+            ? self["content-length"] : nil
+    }
 
     var contentRange: ContentRange? { self["content-range"].flatMap(ContentRange.init) }
 
@@ -27,12 +39,12 @@ struct ResponseHead: Sendable {
     /// is framed by HTTP/2 or later (RFC 9112, section 8). The end of a connection proves nothing, since not every TLS
     /// library reports truncation.
     ///
-    /// - Parameter isSecure: Whether the response uses TLS. Only then can it be HTTP/2 or later, which is recognisable
-    ///   only by the absence of `Connection`, a header that these versions forbid.
+    /// - Parameter isSecure: Whether the response uses TLS. `URLSession` does not tell the version: only with TLS can it be
+    ///   HTTP/2 or later, and only if there is no `Connection`, a header that these versions forbid.
     func marksEnd(isSecure: Bool) -> Bool {
         if contentLength != nil { return true }
         guard let codings = self["transfer-encoding"]?.lowercased() else {
-            return isSecure && self["connection"] == nil
+            return isFramed ?? (isSecure && self["connection"] == nil)
         }
         #if canImport(Darwin)
             // The system decodes the chunks and reports `identity`.
@@ -41,11 +53,20 @@ struct ResponseHead: Sendable {
         return codings.trimmed.hasSuffix("chunked")
     }
 
-    /// The encoding that the server applied despite `Accept-Encoding: identity`.
-    var contentEncoding: String? {
-        self["content-encoding"].map(\.trimmed).flatMap {
-            ["", "identity"].contains($0.lowercased()) ? nil : $0
-        }
+    /// The delay that the server requests, at most a year.
+    func retryAfter(now: Int64) -> Duration? {
+        self["retry-after"].flatMap { RetryAfter.parse($0, sent: self["date"], now: now) }
+    }
+
+    /// The encoding of the body that the server applied despite `Accept-Encoding: identity`, and without having been
+    /// offered any transfer coding.
+    var encoding: String? {
+        let codings = [("content-encoding", "identity"), ("transfer-encoding", "chunked")]
+        return codings.lazy.compactMap { name, plain in
+            self[name].map(\.trimmed).flatMap {
+                ["", "identity", plain].contains($0.lowercased()) ? nil : $0
+            }
+        }.first
     }
 }
 
@@ -219,11 +240,14 @@ enum HTTPDate {
 enum RetryAfter {
     /// Returns the requested delay, at most a year; zero for a date in the past, and `nil` for an invalid header.
     ///
-    /// - Parameter now: Seconds since 1970.
-    static func parse(_ text: String, now: Int64) -> Duration? {
+    /// - Parameters:
+    ///   - sent: The `Date` header of the response: a date is meant by the clock of the server, if that is known.
+    ///   - now: Seconds since 1970.
+    static func parse(_ text: String, sent: String? = nil, now: Int64) -> Duration? {
         let text = text.trimmed
         let year: Int64 = 365 * 86_400
         if text.isNumber { return .seconds(min(ByteNumber.parse(text) ?? year, year)) }
-        return HTTPDate.parse(text, now: now).map { .seconds(min(max(0, $0 - now), year)) }
+        let start = sent.flatMap { HTTPDate.parse($0.trimmed, now: now) } ?? now
+        return HTTPDate.parse(text, now: now).map { .seconds(min(max(0, $0 - start), year)) }
     }
 }

@@ -1,24 +1,19 @@
-internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-#if canImport(FoundationNetworking)
-    internal import FoundationNetworking
-#endif
-
-/// A request in progress and its response: a bounded pipe from the thread that reads the network to the task that
-/// stores the body, with stall detection.
+/// A request in progress and its response: a bounded pipe from the connection to the task that stores the body, with stall
+/// detection.
 ///
-/// Applies back-pressure: the thread blocks while the pipe holds ``capacity`` bytes or more, and until the first byte is
-/// requested. Until then only the operating system reads ahead, and while nothing is requested the server is throttled.
+/// Applies back-pressure: the connection pauses while the pipe holds ``capacity`` bytes or more, and after its first read
+/// until the first byte is requested. While it pauses, only the operating system reads ahead, and the server is throttled.
 ///
-/// Must be read to its end or cancelled: until then the thread and the stall detection keep it alive.
+/// Must be read to its end or cancelled: until then the connection and the stall detection keep it alive.
 final class Exchange: Sendable {
     /// The maximum number of buffered bytes, not counting one network read.
     static let capacity = 2 << 20
 
     private struct State: Sendable {
-        var task: URLSessionDataTask?
+        var feed: (any Feed)?
         var stallDetection: Task<Void, Never>?
         var head: ResponseHead?
         var bytes = Data()
@@ -30,28 +25,18 @@ final class Exchange: Sendable {
         /// The number of waits for the server so far.
         var waits = 0
         var isBodyWanted = false
-        var isWriterWaiting = false
+        var isPaused = false
 
-        /// Whether the network thread has to wait.
-        var isFull: Bool { !isBodyWanted || bytes.count >= capacity }
-
-        mutating func wakeWriter(_ room: DispatchSemaphore) {
-            guard isWriterWaiting else { return }
-            isWriterWaiting = false
-            room.signal()
-        }
+        /// Whether the connection is to pause.
+        var isFull: Bool { end == nil && (!isBodyWanted || bytes.count >= capacity) }
     }
 
     /// Whether the response uses TLS.
     let isSecure: Bool
-    private let calls: DispatchQueue
     private let state = Mutex(State())
-    private let room = DispatchSemaphore(value: 0)
 
-    /// - Parameter calls: The queue for calls to the session.
-    init(isSecure: Bool, on calls: DispatchQueue) {
+    init(isSecure: Bool) {
         self.isSecure = isSecure
-        self.calls = calls
     }
 
     // MARK: Storing task
@@ -68,9 +53,8 @@ final class Exchange: Sendable {
     ///
     /// - Throws: Why the body ends early; ``TransferFailure/cancelled`` after ``cancel()``.
     func next() async throws(DownloadError.Reason) -> Data? {
-        try await wait { [room] state in
+        try await wait { state in
             state.isBodyWanted = true
-            state.wakeWriter(room)
             if state.bytes.isEmpty { return state.end.map { $0.map { nil } } }
             defer { state.bytes = Data() }
             return .success(state.bytes)
@@ -138,23 +122,24 @@ final class Exchange: Sendable {
     }
 
     private func end(_ reason: DownloadError.Reason) {
-        let isTransferring = change { state in
-            defer {
-                state.end = .failure(reason)
-                state.head = nil
-                state.bytes = Data()
-                state.wakeWriter(room)
-            }
-            return state.end == nil
+        let feed = change { state in
+            guard state.end == nil else { return nil as (any Feed)? }
+            state.end = .failure(reason)
+            state.head = nil
+            state.bytes = Data()
+            return state.feed
         }
-        if isTransferring { calls.async { [self] in state.withLock { $0.task }?.cancel() } }
+        feed?.cancel()
     }
 
-    // MARK: Network thread
+    // MARK: Connection
 
-    func begin(_ task: URLSessionDataTask) {
-        state.withLock { $0.task = task }
-        task.resume()
+    func begin(_ feed: any Feed) {
+        let isOver = state.withLock { state in
+            state.feed = feed
+            return state.end != nil
+        }
+        if isOver { feed.cancel() }
     }
 
     func receive(_ head: ResponseHead) {
@@ -163,22 +148,18 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Blocks until the pipe has room.
-    func receive(_ bytes: Data) {
-        while true {
-            let isDone = change { state in
-                if state.end != nil { return true }
-                state.isWriterWaiting = state.isFull
-                if !state.isFull { state.bytes.append(bytes) }
-                return !state.isWriterWaiting
-            }
-            if isDone { return }
-            room.wait()
+    /// Takes a piece of the body.
+    ///
+    /// - Returns: Whether the connection is to go on at once; otherwise when ``Feed/proceed()`` is called.
+    func receive(_ bytes: Data) -> Bool {
+        change { state in
+            if state.end == nil { state.bytes.append(bytes) }
+        }
+        return state.withLock { state in
+            state.isPaused = state.isFull
+            return !state.isPaused
         }
     }
-
-    /// Whether ``receive(_:)-(Data)`` would block now.
-    var isFull: Bool { state.withLock { $0.end == nil && $0.isFull } }
 
     func finish(_ end: Result<Void, DownloadError.Reason>) {
         change { state in
@@ -186,13 +167,17 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Changes the state, and answers the waiting call if that is now possible.
+    /// Changes the state, answers the waiting call if that is now possible, and lets the connection go on if there is room
+    /// again.
     private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
-        state.withLock { state in
-            defer {
-                if let reader = state.reader, reader(&state) { state.reader = nil }
-            }
-            return body(&state)
+        let (value, paused) = state.withLock { state in
+            let value = body(&state)
+            if let reader = state.reader, reader(&state) { state.reader = nil }
+            guard state.isPaused, !state.isFull else { return (value, nil as (any Feed)?) }
+            state.isPaused = false
+            return (value, state.end == nil ? state.feed : nil)
         }
+        paused?.proceed()
+        return value
     }
 }

@@ -6,20 +6,57 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// An HTTP client for single requests, over `URLSession`. Does not follow redirects or retry.
-final class SessionTransport: Sendable {
-    /// In seconds. Effectively disabled: the downloader detects stalls itself, and this also counts waits for the disk.
-    static let timeout: TimeInterval = 86_400
-
+/// Sends requests by `URLSession`.
+///
+/// On Linux without back-pressure: suspending a task closes its connection there, and a session reads on into memory
+/// otherwise.
+final class SessionTransport: Transport {
     private let session: URLSession
+    private let isOwn: Bool
     private let delegate = SessionDelegate()
-    /// Calls to a session block on its work queue, where a delegate may be waiting for the disk. They are made on this
-    /// queue rather than on a cooperative thread, which the disk write may need.
+    /// Calls to a session block on its work queue. They are made on this queue rather than on a cooperative thread.
     private let calls = DispatchQueue(label: "PrefetchDownloader.SessionTransport")
 
+    /// Uses a session that remembers nothing.
     init() {
+        isOwn = true
+        session = URLSession(configuration: .forDownloads, delegate: delegate, delegateQueue: nil)
+    }
+
+    #if canImport(Darwin)
+        /// Uses a session of the app. Elsewhere a session does not ask the delegates of its tasks.
+        init(_ session: URLSession) {
+            isOwn = false
+            self.session = session
+        }
+    #endif
+
+    deinit {
+        guard isOwn else { return }
+        // After pending requests: creating a task in an invalidated session crashes.
+        calls.async { [session] in session.finishTasksAndInvalidate() }
+    }
+
+    func start(_ request: URLRequest) -> Exchange {
+        let exchange = Exchange(isSecure: request.url?.scheme?.lowercased() == "https")
+        var request = request
+        // A day: in effect none. The downloader detects stalls itself, and this also counts waits for the disk.
+        request.timeoutInterval = 86_400
+        calls.async { [self, request] in
+            let feed = SessionFeed(session.dataTask(with: request), on: calls)
+            delegate.add(feed, to: exchange)
+            if !isOwn { feed.task.delegate = delegate }
+            exchange.begin(feed)
+            feed.task.resume()
+        }
+        return exchange
+    }
+}
+
+extension URLSessionConfiguration {
+    /// The cache does the storing, and no cookies or credentials are kept.
+    fileprivate static var forDownloads: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        // The cache does the storing, and no cookies or credentials are kept.
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.httpCookieAcceptPolicy = .never
@@ -28,43 +65,56 @@ final class SessionTransport: Sendable {
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         // The downloader has its own limits.
         configuration.httpMaximumConnectionsPerHost = 64
-        configuration.timeoutIntervalForRequest = Self.timeout
-        #if canImport(FoundationNetworking)
-            let queue = InlineQueue()
-        #else
-            let queue = OperationQueue()
-        #endif
-        queue.maxConcurrentOperationCount = 1
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+        return configuration
+    }
+}
+
+/// A task that is suspended while nobody wants more from it.
+private final class SessionFeed: Feed {
+    let task: URLSessionDataTask
+    private let calls: DispatchQueue
+    /// How often it went on.
+    private let turns = Mutex(0)
+
+    init(_ task: URLSessionDataTask, on calls: DispatchQueue) {
+        self.task = task
+        self.calls = calls
     }
 
-    deinit {
-        // After pending requests: creating a task in an invalidated session crashes.
-        calls.async { [session] in session.finishTasksAndInvalidate() }
-    }
+    func cancel() { calls.async { [task] in task.cancel() } }
 
-    /// Sends a request.
-    func start(_ request: URLRequest) -> Exchange {
-        let exchange = Exchange(isSecure: request.url?.scheme?.lowercased() == "https", on: calls)
-        calls.async { [session, delegate] in
-            let task = session.dataTask(with: request)
-            delegate.add(exchange, for: task)
-            exchange.begin(task)
+    func proceed() {
+        calls.async { [self] in
+            turns.withLock { turns in
+                turns += 1
+                task.resume()
+            }
         }
-        return exchange
+    }
+
+    /// Hands a piece over, and suspends the task unless more is wanted by then.
+    func receive(_ bytes: Data, for exchange: Exchange) {
+        let turn = turns.withLock { $0 }
+        guard !exchange.receive(bytes) else { return }
+        #if canImport(FoundationNetworking)
+            _ = turn
+        #else
+            // It stops reading from the network then.
+            turns.withLock { if $0 == turn { task.suspend() } }
+        #endif
     }
 }
 
 /// Forwards the events of a session to the exchanges of its tasks.
-final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    private let exchanges = Mutex<[Int: Exchange]>([:])
+private final class SessionDelegate: NSObject, URLSessionDataDelegate {
+    private let transfers = Mutex<[Int: (feed: SessionFeed, exchange: Exchange)]>([:])
 
-    func add(_ exchange: Exchange, for task: URLSessionTask) {
-        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    func add(_ feed: SessionFeed, to exchange: Exchange) {
+        transfers.withLock { $0[feed.task.taskIdentifier] = (feed, exchange) }
     }
 
     private func exchange(of task: URLSessionTask) -> Exchange? {
-        exchanges.withLock { $0[task.taskIdentifier] }
+        transfers.withLock { $0[task.taskIdentifier]?.exchange }
     }
 
     func urlSession(
@@ -76,16 +126,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let exchange = exchange(of: dataTask) else { return }
-        #if canImport(FoundationNetworking)
-            exchange.receive(data)
-        #else
-            // A suspended task stops reading from the network.
-            let isFull = exchange.isFull
-            if isFull { dataTask.suspend() }
-            exchange.receive(data)
-            if isFull { dataTask.resume() }
-        #endif
+        guard let transfer = transfers.withLock({ $0[dataTask.taskIdentifier] }) else { return }
+        transfer.feed.receive(data, for: transfer.exchange)
     }
 
     /// Treats the redirect itself as the response: the downloader decides whether to follow it.
@@ -99,7 +141,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        let exchange = transfers.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.exchange
         if let error {
             exchange?.finish(.failure(.connection(TransferFailure(error))))
         } else {
@@ -145,24 +187,3 @@ extension TransferFailure {
         }
     }
 }
-
-#if canImport(FoundationNetworking)
-    /// Runs operations synchronously on the calling thread, to apply back-pressure.
-    ///
-    /// The `URLSession` of swift-corelibs-foundation enqueues everything that libcurl reads on its delegate's queue and
-    /// keeps reading, however long the queue gets: downloading 1 GiB to a sink that takes 160 MB/s grew the process by
-    /// 560 MB. Its `suspend()` closes the connection, and it does not wait for the disposition of a response (`allow`
-    /// or `cancel`). With this queue the delegate is called from libcurl's write callback, so that a blocked delegate
-    /// stops libcurl from reading, and TCP flow control slows the server down.
-    ///
-    /// - Important: That thread is the session's work queue, which all sessions of a process share: while a delegate
-    ///   blocks, no session in the process makes progress. The delegate waits only for the disk, which all of them
-    ///   would have to wait for anyway, and nothing that it waits for may wait for a session.
-    final class InlineQueue: OperationQueue, @unchecked Sendable {
-        // Unchecked because the superclass is; there is no additional state.
-
-        override func addOperation(_ block: @escaping @Sendable () -> Void) {
-            block()
-        }
-    }
-#endif

@@ -1,0 +1,236 @@
+#if canImport(CPrefetchCurl)
+    internal import CPrefetchCurl
+    internal import Foundation
+    internal import Synchronization
+
+    #if canImport(FoundationNetworking)
+        internal import FoundationNetworking
+    #endif
+
+    /// Sends requests by libcurl, all of them on one thread that never waits for the disk.
+    final class CurlTransport: Transport {
+        private let loop = CurlLoop()
+
+        func start(_ request: URLRequest) -> Exchange {
+            let exchange = Exchange(isSecure: request.url?.scheme?.lowercased() == "https")
+            loop.start(request, exchange)
+            return exchange
+        }
+
+        deinit { loop.close() }
+    }
+
+    /// The thread that transfers, which begins with the first request, and ends when all transfers have after ``close()``.
+    private final class CurlLoop: Sendable {
+        private enum Command: Sendable {
+            case start(URLRequest, Exchange)
+            case cancel
+            case proceed
+        }
+
+        private struct State: Sendable {
+            var commands: [(transfer: Int, command: Command)] = []
+            var lastTransfer = 0
+            var isRunning = false
+            var isClosed = false
+        }
+
+        private struct CurlFeed: Feed {
+            let loop: CurlLoop
+            let transfer: Int
+
+            func cancel() { loop.tell(transfer, .cancel) }
+            func proceed() { loop.tell(transfer, .proceed) }
+        }
+
+        /// In milliseconds. The thread is woken for anything that it has to do.
+        private static let longestWait: Int32 = 600_000
+
+        private let state = Mutex(State())
+        // Of all calls only that of `curl_multi_wakeup` is made by another thread than the loop's, which curl allows.
+        nonisolated(unsafe) private let multi: UnsafeMutableRawPointer?
+
+        init() {
+            _ = Curl.isReady
+            multi = curl_multi_init()
+            // Requests to a host that has HTTP/2 share a connection.
+            _ = cprefetch_curl_set_multi(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        }
+
+        deinit { curl_multi_cleanup(multi) }
+
+        func start(_ request: URLRequest, _ exchange: Exchange) {
+            let (transfer, isFirst) = state.withLock { state in
+                defer { state.isRunning = true }
+                state.lastTransfer += 1
+                return (state.lastTransfer, !state.isRunning)
+            }
+            tell(transfer, .start(request, exchange))
+            exchange.begin(CurlFeed(loop: self, transfer: transfer))
+            if isFirst { Thread.detachNewThread { [self] in run() } }
+        }
+
+        func close() {
+            state.withLock { $0.isClosed = true }
+            curl_multi_wakeup(multi)
+        }
+
+        private func tell(_ transfer: Int, _ command: Command) {
+            state.withLock { $0.commands.append((transfer, command)) }
+            curl_multi_wakeup(multi)
+        }
+
+        // MARK: The thread
+
+        private func run() {
+            Thread.current.name = "PrefetchDownloader"
+            var transfers: [Int: CurlTransfer] = [:]
+            while true {
+                let (commands, isClosed) = state.withLock { state in
+                    defer { state.commands = [] }
+                    return (state.commands, state.isClosed)
+                }
+                for (number, command) in commands {
+                    switch command {
+                    case .start(let request, let exchange):
+                        transfers[number] = CurlTransfer(number, request, exchange, in: multi)
+                    case .cancel: transfers.removeValue(forKey: number)?.remove(from: multi)
+                    case .proceed: transfers[number]?.proceed()
+                    }
+                }
+                if isClosed, commands.isEmpty, transfers.isEmpty { return }
+                var (running, left): (Int32, Int32) = (0, 0)
+                curl_multi_perform(multi, &running)
+                while let message = curl_multi_info_read(multi, &left)?.pointee {
+                    guard message.msg == CURLMSG_DONE, let transfer = CurlTransfer.of(message.easy_handle)
+                    else {
+                        continue
+                    }
+                    transfers[transfer.number] = nil
+                    transfer.finish(message.data.result)
+                    transfer.remove(from: multi)
+                }
+                curl_multi_poll(multi, nil, 0, Self.longestWait, nil)
+            }
+        }
+    }
+
+    /// A request under way, used by the thread of its loop alone.
+    private final class CurlTransfer {
+        let number: Int
+        private let exchange: Exchange
+        private let easy: UnsafeMutableRawPointer?
+        private var head = HeadLines()
+        /// What is wrong with the response, if anything is.
+        private var failure: TransferFailure?
+        private var headers: UnsafeMutablePointer<curl_slist>?
+
+        /// Adds a transfer to a loop.
+        init(_ number: Int, _ request: URLRequest, _ exchange: Exchange, in multi: UnsafeMutableRawPointer?) {
+            self.number = number
+            self.exchange = exchange
+            easy = curl_easy_init()
+            for (option, value) in Self.options { _ = cprefetch_curl_set_long(easy, option, value) }
+            _ = cprefetch_curl_set_string(easy, CURLOPT_URL, request.url?.absoluteString ?? "")
+            _ = cprefetch_curl_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+            _ = cprefetch_curl_set_string(easy, CURLOPT_USERAGENT, "PrefetchCache")
+            for (name, value) in request.allHTTPHeaderFields ?? [:] {
+                let line = value.isEmpty ? "\(name);" : "\(name): \(value)"
+                // What could end the line, and begin another one, is not sent.
+                guard line.utf8.allSatisfy({ $0 >= 0x20 || $0 == 0x09 }) else { continue }
+                headers = curl_slist_append(headers, line)
+            }
+            _ = cprefetch_curl_set_headers(easy, headers)
+            cprefetch_curl_set_callbacks(
+                easy,
+                { line, size, count, context in
+                    CurlTransfer.of(context: context).receiveLine(line, size * count)
+                },
+                { bytes, size, count, context in
+                    CurlTransfer.of(context: context).receiveBody(bytes, size * count)
+                }, Unmanaged.passUnretained(self).toOpaque())
+            let added = curl_multi_add_handle(multi, easy)
+            if added != CURLM_OK { exchange.finish(.failure(.connection(.other))) }
+        }
+
+        deinit {
+            curl_easy_cleanup(easy)
+            curl_slist_free_all(headers)
+        }
+
+        private static let options: [(CURLoption, Int)] = [
+            (CURLOPT_NOSIGNAL, 1), (CURLOPT_HTTP09_ALLOWED, 0), (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
+            (CURLOPT_HTTP_CONTENT_DECODING, 0), (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
+            (CURLOPT_TCP_KEEPALIVE, 1), (CURLOPT_BUFFERSIZE, 128 << 10),
+        ]
+
+        /// Keeps neither the transfer nor its exchange afterwards.
+        func remove(from multi: UnsafeMutableRawPointer?) { curl_multi_remove_handle(multi, easy) }
+
+        func proceed() { curl_easy_pause(easy, CURLPAUSE_CONT) }
+
+        func finish(_ result: CURLcode) {
+            guard result != CURLE_OK else { return exchange.finish(.success(())) }
+            exchange.finish(
+                .failure(
+                    .connection(failure ?? TransferFailure(result, errno: Int32(cprefetch_curl_errno(easy)))))
+            )
+        }
+
+        // MARK: Calls by curl
+
+        static func of(_ easy: UnsafeMutableRawPointer?) -> CurlTransfer? {
+            cprefetch_curl_context(easy).map { of(context: $0) }
+        }
+
+        private static func of(context: UnsafeMutableRawPointer?) -> CurlTransfer {
+            guard let context else { preconditionFailure("curl has lost its transfer") }
+            // Its loop keeps it until curl has been told to forget it.
+            return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        }
+
+        /// - Returns: The length of the line; anything else ends the transfer.
+        private func receiveLine(_ line: UnsafeMutablePointer<CChar>?, _ length: Int) -> Int {
+            do throws(HeadLines.TooLong) {
+                let bytes = UnsafeRawBufferPointer(start: line, count: length)
+                if let head = try head.add(bytes) { exchange.receive(head) }
+                return length
+            } catch {
+                failure = .malformed
+                return 0
+            }
+        }
+
+        private func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ length: Int) -> Int {
+            guard let bytes else { return length }
+            if !exchange.receive(Data(bytes: bytes, count: length)) { curl_easy_pause(easy, CURLPAUSE_RECV) }
+            return length
+        }
+    }
+
+    private enum Curl {
+        /// Whether the library is initialised, which is done once for a process.
+        static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+    }
+
+    extension TransferFailure {
+        fileprivate init(_ code: CURLcode, errno: Int32) {
+            switch code {
+            case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .cannotFindHost
+            case CURLE_COULDNT_CONNECT:
+                self = [ENETUNREACH, ENETDOWN].contains(errno) ? .offline : .cannotConnect
+            case CURLE_OPERATION_TIMEDOUT: self = .timedOut
+            case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
+                CURLE_SSL_ISSUER_ERROR:
+                self = .notTrusted
+            case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
+                CURLE_HTTP2_STREAM:
+                self = .connectionLost
+            case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY,
+                CURLE_BAD_CONTENT_ENCODING, CURLE_FILESIZE_EXCEEDED:
+                self = .malformed
+            default: self = .other
+            }
+        }
+    }
+#endif
