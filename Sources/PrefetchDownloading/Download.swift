@@ -55,7 +55,7 @@ public final class Download: Sendable {
     public var outcome: DownloadOutcome {
         get async {
             await withCheckedContinuation { continuation in
-                _ = listen { event in
+                listen { event in
                     if case .finished(let outcome) = event { continuation.resume(returning: outcome) }
                 }
             }
@@ -89,7 +89,9 @@ public final class Download: Sendable {
         for listener in ended.values { listener(event) }
     }
 
-    private func listen(_ body: @escaping @Sendable (DownloadEvent) -> Void) -> Int {
+    /// Calls `body` with what ``events`` has, in order. It must return at once.
+    @discardableResult
+    package func listen(_ body: @escaping @Sendable (DownloadEvent) -> Void) -> Int {
         state.withLock { state in
             if state.hasStarted, state.latest != .started { body(.started) }
             if let latest = state.latest { body(latest) }

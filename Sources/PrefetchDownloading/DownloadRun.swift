@@ -41,22 +41,28 @@ struct DownloadRun: Sendable {
     var expected: Expectations { Expectations(of: request) }
     var forgetsPromotion: Bool { request.whenPromoted == .storeAgain }
 
-    /// Attempts the download until it succeeds, is stopped, or another attempt is pointless.
+    var entry: SlotQueue.Entry {
+        SlotQueue.Entry(
+            number: job.number, host: origin?.host ?? "", isRequested: job.isUrgent,
+            priority: request.priority)
+    }
+
+    /// Attempts the download until it succeeds, is stopped, or another attempt is pointless. Holds a slot at first.
     func outcome() async -> DownloadOutcome {
         do throws(DownloadError.Reason) {
             try requireAllowed()
         } catch {
+            slots.free(job.number)
             return failed(self.error(error))
         }
+        var holdsSlot = true
         var failures = 0
         var furthest: Int64 = 0
         while true {
             // The slot is released between attempts, so that others can run during the backoff.
-            let entry = SlotQueue.Entry(
-                number: job.number, host: origin?.host ?? "", isRequested: job.isUrgent,
-                priority: request.priority)
             let network = job.network
-            let result = await slots.use(entry) {
+            defer { holdsSlot = false }
+            let result = await slots.use(entry, isHeld: holdsSlot) {
                 await job.attempt(unless: { slots.areHeld }) {
                     do {
                         return .success(try await cache.whileRunning { try await attempt(over: network) })

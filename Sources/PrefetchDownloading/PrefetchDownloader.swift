@@ -127,7 +127,7 @@ public final class PrefetchDownloader: Sendable {
         download.whenCancelled { [weak self, weak job] download in
             guard let job else { return }
             job.remove(download)
-            self?.endIfQueued(job)
+            self?.endIfWaiting(job)
         }
         if let first, request.intent == .userRequested {
             first.makeUrgent()
@@ -181,7 +181,7 @@ public final class PrefetchDownloader: Sendable {
         let jobs = jobs
         for job in jobs {
             job.stop(.cancelled)
-            endIfQueued(job)
+            endIfWaiting(job)
         }
         for job in jobs { await job.waitUntilEnded() }
     }
@@ -199,32 +199,39 @@ public final class PrefetchDownloader: Sendable {
         if isStrained { for job in jobs { job.pause() } }
     }
 
+    /// Begins with the first download of a key when it has a slot.
     private func start(_ job: DownloadJob) {
         let run = run(job)
-        job.start { [self] in
-            job.emit(.finished(await run.outcome()))
-            end(job)
+        slots.take(run.entry) { [self] in
+            job.start { [self] in
+                job.emit(.finished(await run.outcome()))
+                state.withLock { remove(job, &$0) }
+            }
         }
     }
 
-    /// Ends a stopped download that is queued behind another one for its key, which may take hours.
-    private func endIfQueued(_ job: DownloadJob) {
-        let isQueued = state.withLock { state in
-            let index = state.jobs[job.request.key]?.firstIndex { $0 === job }
-            // The first is running, and ends itself.
-            guard let index, index > 0, job.isStopped else { return false }
-            state.jobs[job.request.key]?.remove(at: index)
+    /// Ends a stopped download that has not begun: it waits for a slot, or for another one of its key, which may take
+    /// hours.
+    private func endIfWaiting(_ job: DownloadJob) {
+        let isWaiting = state.withLock { state in
+            guard job.isStopped, let jobs = state.jobs[job.request.key], jobs.contains(where: { $0 === job }),
+                jobs.first !== job || slots.withdraw(job.number)
+            else { return false }
+            remove(job, &state)
             return true
         }
-        if isQueued { job.emit(.finished(job.stoppedOutcome(keptBytes: 0))) }
+        if isWaiting { job.emit(.finished(job.stoppedOutcome(keptBytes: 0))) }
     }
 
-    private func end(_ job: DownloadJob) {
+    private func remove(_ job: DownloadJob, _ state: inout State) {
         let key = job.request.key
-        state.withLock { state in
-            state.jobs[key]?.removeAll { $0 === job }
-            if let next = state.jobs[key]?.first { start(next) } else { state.jobs[key] = nil }
-            if state.jobs.isEmpty { state.rounds.pause(now: environment.now()) }
+        let wasFirst = state.jobs[key]?.first === job
+        state.jobs[key]?.removeAll { $0 === job }
+        if let next = state.jobs[key]?.first {
+            if wasFirst { start(next) }
+        } else {
+            state.jobs[key] = nil
         }
+        if state.jobs.isEmpty { state.rounds.pause(now: environment.now()) }
     }
 }

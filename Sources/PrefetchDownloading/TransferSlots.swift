@@ -4,7 +4,8 @@ internal import Synchronization
 final class TransferSlots: Sendable {
     private struct State {
         var queue: SlotQueue
-        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// What to do with the slots that are waited for.
+        var waiting: [Int: @Sendable () -> Void] = [:]
     }
 
     private let state: Mutex<State>
@@ -14,25 +15,50 @@ final class TransferSlots: Sendable {
         state = Mutex(State(queue: queue))
     }
 
+    /// Calls `body` when a slot is free, which the next ``use(_:isHeld:_:)`` then holds. A download that waits in this way
+    /// needs no task.
+    func take(_ entry: SlotQueue.Entry, _ body: @escaping @Sendable () -> Void) {
+        change { state in
+            state.waiting[entry.number] = body
+            state.queue.add(entry)
+        }
+    }
+
+    /// Gives up waiting.
+    ///
+    /// - Returns: Whether the entry was waiting; otherwise it has been called, or is about to be.
+    func withdraw(_ number: Int) -> Bool {
+        state.withLock { state in
+            guard state.waiting.removeValue(forKey: number) != nil else { return false }
+            state.queue.remove(number)
+            return true
+        }
+    }
+
     /// Runs `body` when a slot is free; returns `nil` if the task was cancelled while waiting.
+    ///
+    /// - Parameter isHeld: Whether it holds a slot already.
     func use<Value>(
-        _ entry: SlotQueue.Entry, _ body: () async throws -> Value
+        _ entry: SlotQueue.Entry, isHeld: Bool, _ body: () async throws -> Value
     ) async rethrows -> Value? {
+        if !isHeld { await wait(entry) }
+        defer { free(entry.number) }
+        if Task.isCancelled { return nil }
+        return try await body()
+    }
+
+    func free(_ number: Int) { change { $0.queue.remove(number) } }
+
+    private func wait(_ entry: SlotQueue.Entry) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                change { state in
-                    state.waiting[entry.number] = continuation
-                    state.queue.add(entry)
-                }
+                take(entry) { continuation.resume() }
                 // The cancellation handler may have run before the continuation was stored.
                 if Task.isCancelled { wake(entry.number) }
             }
         } onCancel: {
             wake(entry.number)
         }
-        defer { change { $0.queue.remove(entry.number) } }
-        if Task.isCancelled { return nil }
-        return try await body()
     }
 
     /// Moves a waiting download ahead of opportunistic ones.
@@ -49,7 +75,7 @@ final class TransferSlots: Sendable {
     }
 
     private func wake(_ number: Int) {
-        state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+        state.withLock { $0.waiting.removeValue(forKey: number) }?()
     }
 
     private func change(_ body: (inout State) -> Void) {
@@ -57,7 +83,7 @@ final class TransferSlots: Sendable {
             body(&state)
             return state.queue.start().compactMap { state.waiting.removeValue(forKey: $0) }
         }
-        for continuation in started { continuation.resume() }
+        for body in started { body() }
     }
 }
 

@@ -42,7 +42,7 @@ import Testing
             return
         }
         #expect(try container.chargedOnDisk() <= budget.bytes)
-        #expect(!store.isUnderWay)
+        #expect(store.end != nil)
     }
 
     /// Whoever removes the folders after it must find nobody at work there.

@@ -29,7 +29,7 @@ public final class CacheWriter: Sendable {
 
     deinit {
         // Cancelling touches files, which must not happen on the thread that drops the last reference.
-        guard store.isUnderWay else { return }
+        guard store.end == nil else { return }
         cache.lanes.run { [store] in store.suspendOrCancel() }
     }
 
@@ -41,7 +41,7 @@ public final class CacheWriter: Sendable {
     ///   the intent ``Intent/userRequested`` also ``CacheError/insufficientSpace(needed:available:)`` and
     ///   ``CacheError/destination(_:_:)``. After an error the writer has ended, and nothing is kept.
     public func write(_ bytes: Data) async throws(CacheError) -> Refusal? {
-        try await cache.run { [store] _ throws(CacheError) in
+        try await run { store throws(CacheError) in
             try bytes.withBytes { bytes throws(CacheError) in try store.append(bytes) }
         }
     }
@@ -57,7 +57,7 @@ public final class CacheWriter: Sendable {
     ///   `forgettingPromotion` also what ``PrefetchCache/forget(_:)`` throws. After an error the writer has
     ///   ended.
     public func commit() async throws(CacheError) -> StoreOutcome {
-        try await cache.run { [store] _ throws(CacheError) in
+        try await run { store throws(CacheError) in
             try store.commit(appending: UnsafeRawBufferPointer(start: nil, count: 0))
         }
     }
@@ -81,16 +81,24 @@ public final class CacheWriter: Sendable {
     ///
     /// - Returns: The partial, for ``PrefetchCache/resumeStoring(_:forgettingPromotion:replay:)``.
     package func suspend() async throws(CacheError) -> ResumablePartial? {
-        try await cache.run { [store] _ throws(CacheError) in try store.suspend() }
+        try await run { store throws(CacheError) in try store.suspend() }
     }
 
     /// Ends the writer and discards everything it has written. Does nothing if the writer has ended.
     public func cancel() async throws(CacheError) {
         do throws(CacheError) {
-            try await cache.run { [store] _ throws(CacheError) in try store.cancel() }
+            try await run { store throws(CacheError) in try store.cancel() }
         } catch {
             if error == .writerIsFinished || error == .suspended { return }
             throw error
         }
+    }
+
+    private func run<Result: Sendable>(
+        _ body: @Sendable (UnfinishedStore) throws(CacheError) -> Result
+    ) async throws(CacheError) -> Result {
+        // A call whose outcome is known does not wait until the cache is resumed.
+        if let end = store.end { throw end }
+        return try await cache.run { [store] _ throws(CacheError) in try body(store) }
     }
 }

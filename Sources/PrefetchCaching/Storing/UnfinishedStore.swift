@@ -55,8 +55,8 @@ final class UnfinishedStore: Sendable {
         suspendOrCancel()
     }
 
-    /// Whether the store has not ended yet.
-    var isUnderWay: Bool { entry.isUnderWay }
+    /// Why the store has ended; `nil` while it is under way, or in use by another thread, for which it does not wait.
+    var end: CacheError? { entry.end }
 
     /// - Throws: ``CacheError/writerIsFinished``, ``CacheError/closed``, ``CacheError/suspended``, and whatever the
     ///   store throws.
@@ -144,10 +144,10 @@ final class UnfinishedStores: Sendable {
 
         var contentBytes: Int64 { length.load(ordering: .relaxed) }
 
-        var isUnderWay: Bool {
-            state.withLock { state in
-                if case .underWay = state { true } else { false }
-            }
+        var end: CacheError? {
+            state.withLockIfAvailable { state in
+                if case .over(let error) = state { error } else { nil }
+            } ?? nil
         }
 
         func use<Result: Sendable>(_ body: (any StoreUnderWay) throws(CacheError) -> Result)

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchDownloading
+internal import Synchronization
 
 /// Downloads, reported as they proceed, until all have ended or a signal interrupts them.
 struct DownloadSession {
@@ -36,19 +37,16 @@ struct DownloadSession {
     /// The events of several downloads in one stream, which ends when all of them have ended.
     private func events(of downloads: [Download], withProgress: Bool) -> AsyncStream<(Int, DownloadEvent)> {
         let (events, continuation) = AsyncStream.makeStream(of: (Int, DownloadEvent).self)
-        Task {
-            await withTaskGroup(of: Void.self) { group in
-                for (index, download) in downloads.enumerated() {
-                    group.addTask {
-                        for await event in download.events {
-                            if case .progress = event, !withProgress { continue }
-                            continuation.yield((index, event))
-                        }
-                    }
-                }
+        let left = Atomic(downloads.count)
+        for (index, download) in downloads.enumerated() {
+            download.listen { event in
+                if case .progress = event, !withProgress { return }
+                continuation.yield((index, event))
+                guard case .finished = event else { return }
+                if left.subtract(1, ordering: .sequentiallyConsistent).newValue == 0 { continuation.finish() }
             }
-            continuation.finish()
         }
+        if downloads.isEmpty { continuation.finish() }
         return events
     }
 }

@@ -93,7 +93,8 @@ struct FetchTarget: Hashable {
             throw .usage("\(input.name) is too long for a list; the limit is 64 MiB")
         }
         var targets: [FetchTarget] = []
-        let lines = content.prefix(length).split(
+        // Some editors begin a file with a byte order mark.
+        let lines = content.prefix(length).trimmingPrefix([0xEF, 0xBB, 0xBF]).split(
             separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, bytes) in lines.enumerated() {
             guard let line = String(validating: bytes, as: UTF8.self) else {
