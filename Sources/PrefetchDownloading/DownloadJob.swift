@@ -31,11 +31,14 @@ final class DownloadJob: Sendable {
     let request: DownloadRequest
     /// The position in the order of arrival.
     let number: Int
+    /// In seconds since 1970.
+    let requestedAt: Int64
     let terms: AdmissionTerms
     private let state: Mutex<State>
 
-    init(_ request: DownloadRequest, number: Int, on terms: AdmissionTerms) {
+    init(_ request: DownloadRequest, number: Int, at time: Int64, on terms: AdmissionTerms) {
         self.request = request
+        requestedAt = time
         self.number = number
         self.terms = terms
         state = Mutex(State(isUrgent: request.intent == .userRequested))

@@ -14,6 +14,14 @@ struct AttemptFailure: Error {
     var keptBytes: Int64 = 0
     /// Whether the attempt resumed an earlier one.
     var wasResumed = false
+    /// Whether another process is fetching the content, and nothing of the key was cached.
+    var elsewhereWithoutItem: Bool?
+
+    /// Another process is fetching the content.
+    init(elsewhereWithoutItem: Bool) {
+        reason = nil
+        self.elsewhereWithoutItem = elsewhereWithoutItem
+    }
 
     /// Converts any error thrown during an attempt, in the task that made it.
     init(_ error: any Error) {
@@ -58,14 +66,18 @@ struct DownloadRun: Sendable {
         var holdsSlot = true
         var failures = 0
         var furthest: Int64 = 0
+        var waits = Waits()
         while true {
             // The slot is released between attempts, so that others can run during the backoff.
-            let network = job.network
+            let (network, waited) = (job.network, waits)
             defer { holdsSlot = false }
             let result = await slots.use(entry, isHeld: holdsSlot) {
                 await job.attempt(unless: { slots.areHeld }) {
                     do {
-                        return .success(try await cache.whileRunning { try await attempt(over: network) })
+                        return .success(
+                            try await cache.whileRunning {
+                                try await attempt(over: network, after: waited)
+                            })
                     } catch {
                         return .failure(AttemptFailure(error))
                     }
@@ -90,6 +102,14 @@ struct DownloadRun: Sendable {
                 }
             }
             await countFetched(keeping: failure.keptBytes)
+            if let isWithoutItem = failure.elsewhereWithoutItem {
+                do {
+                    try await environment.sleep(waits.next(withoutItem: isWithoutItem))
+                    continue
+                } catch {
+                    return job.stoppedOutcome(keptBytes: furthest)
+                }
+            }
             guard let reason = failure.reason else {
                 guard job.isPaused else { return job.stoppedOutcome(keptBytes: failure.keptBytes) }
                 furthest = max(furthest, failure.keptBytes)
@@ -160,9 +180,10 @@ struct DownloadRun: Sendable {
     /// Requests the content, and stores the response.
     ///
     /// - Throws: Errors that ``AttemptFailure/init(_:)`` converts.
-    private func attempt(over network: NetworkConditions) async throws -> DownloadOutcome {
-        job.emit(.started)
-        var outcome = try await downloadIfNeeded(over: network)
+    private func attempt(over network: NetworkConditions, after waits: Waits) async throws -> DownloadOutcome
+    {
+        if waits.count == 0 { job.emit(.started) }
+        var outcome = try await downloadIfNeeded(over: network, after: waits)
         guard request.intent == .userRequested else { return outcome }
         switch outcome {
         case .stored, .alreadyCached, .notModified:
@@ -179,16 +200,55 @@ struct DownloadRun: Sendable {
         return outcome
     }
 
-    private func downloadIfNeeded(over network: NetworkConditions) async throws -> DownloadOutcome {
+    private func downloadIfNeeded(over network: NetworkConditions, after waits: Waits) async throws
+        -> DownloadOutcome
+    {
         if request.whenPromoted == .leave, let item = try await promoted() { return .alreadyPromoted(item) }
-        var cached: Validator?
-        if request.whenCached != .replace, let item = try await cachedAsExpected() {
-            // If the digest is known, there is no need to revalidate.
-            if expected.digest != nil || request.whenCached == .keep || item.validator.isEmpty {
-                return .alreadyCached
-            }
-            cached = item.validator
+        let item = try await itemToKeep()
+        if let item, isNewEnough(item, after: waits) { return .alreadyCached }
+        // Who is waited for by the user waits for nobody.
+        guard request.intent == .opportunistic else {
+            return try await download(unless: item?.validator, over: network)
         }
+        switch try await cache.claim(request.key) {
+        case .heldElsewhere(isRunning: true): throw AttemptFailure(elsewhereWithoutItem: item == nil)
+        // A stopped process may hold it for ever.
+        case .heldElsewhere(isRunning: false), .unsupported:
+            return try await download(unless: item?.validator, over: network)
+        case .claimed(let claim):
+            let outcome: DownloadOutcome
+            do {
+                // Another process may have stored it just before.
+                if item == nil, try await itemToKeep() != nil {
+                    outcome = .alreadyCached
+                } else {
+                    outcome = try await download(unless: item?.validator, over: network)
+                }
+            } catch {
+                await cache.release(claim)
+                throw error
+            }
+            await cache.release(claim)
+            return outcome
+        }
+    }
+
+    /// The metadata of the cached item, unless it is to be replaced in any case.
+    private func itemToKeep() async throws -> ItemMetadata? {
+        request.whenCached == .replace ? nil : try await cachedAsExpected()
+    }
+
+    /// Whether the server need not be asked for a newer version: the digest is known, or another process has stored the item
+    /// since it was requested.
+    private func isNewEnough(_ item: ItemMetadata, after waits: Waits) -> Bool {
+        expected.digest != nil || request.whenCached == .keep || item.validator.isEmpty
+            || waits.beganWithoutItem || item.storedAt >= (job.requestedAt + 1) * 1000
+    }
+
+    /// - Parameter cached: The validator of the item that is cached.
+    private func download(unless cached: Validator?, over network: NetworkConditions) async throws
+        -> DownloadOutcome
+    {
         var partial = try await cache.partial(of: request.key)
         // A partial can be resumed only as the item that it was begun as.
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
@@ -392,5 +452,19 @@ struct DownloadRun: Sendable {
             }
         }
         return failure
+    }
+}
+
+/// The waits for another process that is fetching the content.
+struct Waits: Sendable {
+    private(set) var count = 0
+    /// Whether nothing of the key was cached when they began.
+    private(set) var beganWithoutItem = false
+
+    /// How long to wait now: 50 milliseconds at first, twice as long each time, and never above 2 seconds.
+    mutating func next(withoutItem: Bool) -> Duration {
+        if count == 0 { beganWithoutItem = withoutItem }
+        defer { count += 1 }
+        return min(.milliseconds(50) * (1 << min(count, 6)), .seconds(2))
     }
 }

@@ -110,7 +110,7 @@ public final class PrefetchDownloader: Sendable {
 
     private func start(_ request: DownloadRequest) -> Download {
         let download = Download(request.key)
-        let network = configuration.network(for: request)
+        let (network, now) = (configuration.network(for: request), environment.now())
         let (job, first) = state.withLock { state in
             let jobs = state.jobs[request.key, default: []]
             if let job = jobs.first(where: { $0.request.serves(request) && $0.add(download, over: network) })
@@ -118,7 +118,8 @@ public final class PrefetchDownloader: Sendable {
                 return (job, jobs.first)
             }
             state.lastNumber += 1
-            let job = DownloadJob(request, number: state.lastNumber, on: terms(for: request, &state))
+            let job = DownloadJob(
+                request, number: state.lastNumber, at: now, on: terms(for: request, &state))
             _ = job.add(download, over: network)
             state.jobs[request.key, default: []].append(job)
             if jobs.isEmpty { start(job) }
@@ -150,7 +151,7 @@ public final class PrefetchDownloader: Sendable {
             let now = environment.now()
             state.withLock { if $0.jobs.isEmpty { $0.rounds.pause(now: now) } }
         }
-        return await body(run(DownloadJob(request, number: 0, on: terms)))
+        return await body(run(DownloadJob(request, number: 0, at: environment.now(), on: terms)))
     }
 
     private func run(_ job: DownloadJob) -> DownloadRun {

@@ -62,9 +62,10 @@ import Testing
                 #expect(try await writer.write(noise(1_500_000)) == nil)
             }
             _ = try await cache.statistics()
+            _ = try await cache.claim("claimed")
 
             let before = try HeldFiles(of: container)
-            for name in ["ledger.sqlite", ".lock", ".chunks", item] {
+            for name in ["ledger.sqlite", ".lock", ".chunks", ".claim", item] {
                 #expect(before.files.contains { $0.hasSuffix(name) }, "\(name) in \(before)")
             }
             #expect(before.locks.count >= 5, "\(before)")

@@ -43,6 +43,7 @@ final class Engine: Sendable {
     let boot: UInt64?
     let locks = ItemLocks()
     let stores = UnfinishedStores()
+    let claims: FetchClaims
     let usage = Usage()
     private let closing = Mutex(())
     let events: EventHub
@@ -74,6 +75,7 @@ final class Engine: Sendable {
         charge = ChargedLength(blockSize: Self.blockSize(of: items, environment))
         quarantine = Quarantine(folders: folders, charge: charge)
         session = WriterSession(environment, folders: folders)
+        claims = FetchClaims(folders: folders)
         configuration = ConfigurationFile(in: support.root, patience())
         let cataloged = CacheFiles(folders: folders)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
@@ -136,6 +138,7 @@ final class Engine: Sendable {
         var failures: [FileSystemError] = []
         do {
             failures = try WriterSession.sweep(folders.current.incoming).leftovers.map(\.error)
+            try FetchClaims.sweep(folders.current.incoming)
         } catch {
             failures = [error]
         }
@@ -220,6 +223,7 @@ final class Engine: Sendable {
             if reason == .closed { events.finish() }
         }
         stores.close(because: reason)
+        claims.close()
         do {
             try catalog.close()
         } catch {

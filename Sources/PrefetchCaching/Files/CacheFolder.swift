@@ -90,6 +90,8 @@ package enum CacheFile: Hashable, Sendable {
                 self = name.extension == nil ? .keptPartial(hash) : .journal(hash)
             } else if CacheLayout.session(of: name) != nil {
                 self = name.extension == "lock" ? .lock : .partial
+            } else if CacheLayout.isClaim(name) {
+                self = .lock
             } else {
                 return nil
             }

@@ -83,6 +83,13 @@ enum CacheLayout {
         return KeyHash(hexadecimal: String(text.prefix(32)))
     }
 
+    /// The lock of a key whose content is being fetched, below ``incoming``.
+    static func claim(of hash: KeyHash) -> FilePath { FilePath("\(hash.hexadecimal).claim") }
+
+    static func isClaim(_ name: FilePath.Component) -> Bool {
+        name.extension == "claim" && KeyHash(hexadecimal: name.stem) != nil
+    }
+
     /// The keys share 256 locks, by the first byte of their hash.
     static func keyLock(of hash: KeyHash) -> FilePath { FilePath("\(hash.hexadecimal.prefix(2)).lock") }
 

@@ -9,7 +9,13 @@
 
     /// Sends requests by libcurl, all of them on one thread that never waits for the disk.
     final class CurlTransport: Transport {
-        private let loop = CurlLoop()
+        private let loop: CurlLoop
+
+        /// - Parameter authorities: The path of a file with the certificates of the authorities that are trusted; `nil` for
+        ///   those of the system.
+        init(authorities: String? = nil) {
+            loop = CurlLoop(authorities: authorities)
+        }
 
         func start(_ request: URLRequest) -> Exchange {
             let exchange = Exchange(isSecure: request.url?.scheme?.lowercased() == "https")
@@ -50,7 +56,10 @@
         // Of all calls only that of `curl_multi_wakeup` is made by another thread than the loop's, which curl allows.
         nonisolated(unsafe) private let multi: UnsafeMutableRawPointer?
 
-        init() {
+        private let authorities: String?
+
+        init(authorities: String?) {
+            self.authorities = authorities
             _ = Curl.isReady
             multi = curl_multi_init()
             // Requests to a host that has HTTP/2 share a connection.
@@ -93,7 +102,8 @@
                 for (number, command) in commands {
                     switch command {
                     case .start(let request, let exchange):
-                        transfers[number] = CurlTransfer(number, request, exchange, in: multi)
+                        transfers[number] = CurlTransfer(
+                            number, request, exchange, trusting: authorities, in: multi)
                     case .cancel: transfers.removeValue(forKey: number)?.remove(from: multi)
                     case .proceed: transfers[number]?.proceed()
                     }
@@ -126,7 +136,10 @@
         private var headers: UnsafeMutablePointer<curl_slist>?
 
         /// Adds a transfer to a loop.
-        init(_ number: Int, _ request: URLRequest, _ exchange: Exchange, in multi: UnsafeMutableRawPointer?) {
+        init(
+            _ number: Int, _ request: URLRequest, _ exchange: Exchange, trusting authorities: String?,
+            in multi: UnsafeMutableRawPointer?
+        ) {
             self.number = number
             self.exchange = exchange
             easy = curl_easy_init()
@@ -134,6 +147,7 @@
             _ = cprefetch_curl_set_string(easy, CURLOPT_URL, request.url?.absoluteString ?? "")
             _ = cprefetch_curl_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
             _ = cprefetch_curl_set_string(easy, CURLOPT_USERAGENT, "PrefetchCache")
+            if let authorities { _ = cprefetch_curl_set_string(easy, CURLOPT_CAINFO, authorities) }
             for (name, value) in request.allHTTPHeaderFields ?? [:] {
                 let line = value.isEmpty ? "\(name);" : "\(name): \(value)"
                 // What could end the line, and begin another one, is not sent.

@@ -42,12 +42,14 @@ final class TestCache: Sendable {
     private let folder: TemporaryFolder
     private let logger: Logger
 
+    /// - Parameter other: A cache whose folder this one uses, too, as another process would.
     init(
-        volume: ToldVolume = ToldVolume(), budget: ByteCount? = nil, logger: Logger = .silent
+        volume: ToldVolume = ToldVolume(), budget: ByteCount? = nil, logger: Logger = .silent,
+        sharing other: TestCache? = nil
     ) async throws {
         self.volume = volume
         self.logger = logger
-        folder = try TemporaryFolder()
+        folder = try other?.folder ?? TemporaryFolder()
         var environment = CacheEnvironment.live(logger: logger)
         environment.probe = volume
         environment.now = { [time, now = environment.now] in now() + time.milliseconds }

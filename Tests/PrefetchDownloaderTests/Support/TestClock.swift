@@ -7,6 +7,7 @@ final class TestClock: Sendable {
         var lastNumber = 0
         var timeouts: [Int: CheckedContinuation<Void, Never>] = [:]
         var areTimeoutsOver = false
+        var listener: AsyncStream<Int>.Continuation?
     }
 
     /// What the downloader's stall timeout is by default. Tests do not change it.
@@ -16,6 +17,17 @@ final class TestClock: Sendable {
 
     /// Every wait that was asked for, but for the timeouts.
     var slept: [Duration] { state.withLock { $0.slept } }
+
+    /// Waits until so many waits were asked for.
+    func hasSlept(_ count: Int) async {
+        let (counts, continuation) = AsyncStream.makeStream(
+            of: Int.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { state in
+            state.listener = continuation
+            continuation.yield(state.slept.count)
+        }
+        for await slept in counts where slept >= count { return }
+    }
 
     /// From now on, and for those who wait, a timeout takes no time either.
     func letTimeoutsPass() {
@@ -29,7 +41,12 @@ final class TestClock: Sendable {
 
     func sleep(_ duration: Duration) async throws {
         guard duration == Self.timeout else {
-            state.withLock { $0.slept.append(duration) }
+            state.withLock { state in
+                state.slept.append(duration)
+                state.listener?.yield(state.slept.count)
+            }
+            // Who asks again and again is to let others work.
+            await Task.yield()
             return try Task.checkCancellation()
         }
         let number = state.withLock { state in

@@ -1,0 +1,158 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import Synchronization
+internal import SystemPackage
+
+/// The keys whose content this process is fetching, so that no other process fetches it at the same time.
+///
+/// A claim is the exclusive `flock` of an empty file in `incoming/`, which is removed with the claim. It ends with its
+/// process; what a killed process leaves is removed when the cache is next opened. Where the file system has no locks,
+/// nothing is excluded.
+final class FetchClaims: Sendable {
+    private struct State: Sendable {
+        var isClosed = false
+        var claims: [KeyHash: FetchClaim] = [:]
+    }
+
+    private let folders: CacheFolders
+    private let state = Mutex(State())
+
+    init(folders: CacheFolders) {
+        self.folders = folders
+    }
+
+    /// Claims a key, without waiting.
+    func claim(_ hash: KeyHash) throws(CacheError) -> FetchClaimOutcome {
+        do throws(CacheError) {
+            return try claimNow(hash)
+        } catch {
+            // The folder has been purged.
+            guard case .fileSystem(let reason) = error, reason.isNotFound, try folders.repair() else {
+                throw error
+            }
+            return try claimNow(hash)
+        }
+    }
+
+    private func claimNow(_ hash: KeyHash) throws(CacheError) -> FetchClaimOutcome {
+        let incoming = folders.current.incoming
+        return try state.withLock { state throws(CacheError) in
+            if state.isClosed { throw .closed }
+            if state.claims[hash] != nil { return .heldElsewhere(isRunning: true) }
+            let name = CacheLayout.claim(of: hash)
+            do throws(FileSystemError) {
+                guard
+                    let file = try Self.lock(
+                        name, .createIfMissing(CacheLayout.filePermissions), in: incoming)
+                else { return .heldElsewhere(isRunning: LockHolder.isRunning([name], in: incoming)) }
+                let claim = FetchClaim(hash, file, in: incoming, of: self)
+                state.claims[hash] = claim
+                return .claimed(claim)
+            } catch {
+                guard error.isUnsupported || error.isNotRegularFile else { throw .fileSystem(error) }
+                return .unsupported
+            }
+        }
+    }
+
+    /// Does nothing for a claim that has ended.
+    fileprivate func release(_ claim: FetchClaim) {
+        let isHeld = state.withLock { state in
+            guard state.claims[claim.hash] === claim else { return false }
+            state.claims[claim.hash] = nil
+            return true
+        }
+        if isHeld { Self.remove(CacheLayout.claim(of: claim.hash), claim.file, in: claim.incoming) }
+    }
+
+    /// Releases all claims, and grants no more.
+    func close() {
+        let claims = state.withLock { state in
+            state.isClosed = true
+            return state.claims.values
+        }
+        for claim in claims { release(claim) }
+    }
+
+    /// Removes the claims of processes that have died.
+    static func sweep(_ incoming: Directory) throws(FileSystemError) {
+        for entry in try incoming.fileSystem.entries(of: incoming.descriptor)
+        where CacheLayout.isClaim(entry.name) {
+            let name = FilePath(root: nil, [entry.name])
+            do throws(FileSystemError) {
+                guard let file = try lock(name, .readWrite, in: incoming) else { continue }
+                remove(name, file, in: incoming)
+            } catch {
+                guard error.isNotFound || error.isNotRegularFile || error.isUnsupported else { throw error }
+            }
+        }
+    }
+
+    /// - Returns: `nil` if the lock is held elsewhere.
+    private static func lock(_ name: FilePath, _ mode: OpenMode, in incoming: Directory)
+        throws(FileSystemError) -> Descriptor?
+    {
+        let fileSystem = incoming.fileSystem
+        while true {
+            var isFree = true
+            let locked = try fileSystem.open(name, in: incoming.descriptor, mode) {
+                file throws(FileSystemError) in
+                isFree = try fileSystem.lock(file, waiting: false)
+                guard isFree else { return false }
+                // It may have been removed before it was locked.
+                return try fileSystem.attributes(of: file).linkCount > 0
+            }
+            if locked != nil || !isFree { return locked }
+        }
+    }
+
+    /// Removes the file first: whoever has opened it finds that when it is unlocked. One that stays is an empty file without
+    /// a lock.
+    private static func remove(_ name: FilePath, _ file: Descriptor, in incoming: Directory) {
+        defer { incoming.fileSystem.unlock(file) }
+        do {
+            // Otherwise the name may be another's by now.
+            guard try incoming.fileSystem.attributes(of: file).linkCount > 0 else { return }
+            try incoming.fileSystem.unlink(name, in: incoming.descriptor)
+        } catch {
+            // Purged with its folder, or left to the next sweep.
+        }
+    }
+}
+
+/// The right to fetch the content of a key, until it is released, or the cache is suspended or closed.
+package final class FetchClaim: Sendable {
+    fileprivate let hash: KeyHash
+    fileprivate let file: Descriptor
+    fileprivate let incoming: Directory
+    private let claims: FetchClaims
+
+    fileprivate init(_ hash: KeyHash, _ file: Descriptor, in incoming: Directory, of claims: FetchClaims) {
+        self.hash = hash
+        self.file = file
+        self.incoming = incoming
+        self.claims = claims
+    }
+
+    func release() { claims.release(self) }
+}
+
+/// Whether a key could be claimed.
+package enum FetchClaimOutcome: Sendable {
+    case claimed(FetchClaim)
+    /// The file system has no locks.
+    case unsupported
+    /// By another process, or by another downloader of this one.
+    case heldElsewhere(isRunning: Bool)
+}
+
+extension PrefetchCache {
+    /// Claims a key for the time in which its content is fetched.
+    package func claim(_ key: ItemKey) async throws(CacheError) -> FetchClaimOutcome {
+        try await run { engine throws(CacheError) in try engine.claims.claim(key.hash) }
+    }
+
+    package func release(_ claim: FetchClaim) async {
+        await lanes.run(.calls) { claim.release() }
+    }
+}

@@ -1,0 +1,89 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchFileSystem
+import PrefetchItemFormat
+import SystemPackage
+import Testing
+
+@testable import PrefetchCaching
+
+/// Who fetches a key, of several processes that want to.
+@Suite struct FetchClaimTests {
+    private let container: TemporaryContainer
+    private let key: ItemKey = "key"
+
+    init() throws {
+        container = try TemporaryContainer()
+    }
+
+    private func isClaimed(_ outcome: FetchClaimOutcome) -> Bool {
+        if case .claimed = outcome { true } else { false }
+    }
+
+    private var files: [String] {
+        get throws { try container.files(below: container.incoming).filter { $0.hasSuffix(".claim") } }
+    }
+
+    @Test func oneOfTwoClaimsAKeyUntilItIsReleased() throws {
+        let (one, other) = (try container.engine(), try container.engine())
+        guard case .claimed(let claim) = try one.claims.claim(key.hash) else {
+            Issue.record("not claimed")
+            return
+        }
+        for engine in [one, other] {
+            guard case .heldElsewhere(isRunning: true) = try engine.claims.claim(key.hash) else {
+                Issue.record("claimed twice")
+                return
+            }
+        }
+        #expect(isClaimed(try other.claims.claim(ItemKey("other").hash)))
+        claim.release()
+        #expect(isClaimed(try other.claims.claim(key.hash)))
+        // Once is enough.
+        claim.release()
+        #expect(!isClaimed(try one.claims.claim(key.hash)))
+        try other.close()
+        #expect(try files == [])
+        #expect(isClaimed(try one.claims.claim(key.hash)))
+        try one.close()
+        #expect(try files == [])
+        #expect(throws: CacheError.closed) { try one.claims.claim(key.hash) }
+    }
+
+    @Test func whatADeadProcessClaimedIsFree() throws {
+        let live = try container.engine()
+        #expect(isClaimed(try live.claims.claim(ItemKey("live").hash)))
+        let left = container.incoming.appending(path: CacheLayout.claim(of: key.hash).string)
+        try Data().write(to: left)
+        let next = try container.engine()
+        #expect(try files == [CacheLayout.claim(of: ItemKey("live").hash).string])
+        #expect(isClaimed(try next.claims.claim(key.hash)))
+    }
+
+    @Test func aPurgeEndsNoClaimOfAnother() throws {
+        let engine = try container.engine()
+        guard case .claimed(let claim) = try engine.claims.claim(key.hash) else {
+            Issue.record("not claimed")
+            return
+        }
+        try FileManager.default.removeItem(at: container.caches)
+        let other = try container.engine()
+        #expect(isClaimed(try other.claims.claim(key.hash)))
+        claim.release()
+        #expect(!isClaimed(try engine.claims.claim(key.hash)))
+    }
+
+    /// Without locks nobody is kept from anything.
+    @Test func aFileSystemWithoutLocksExcludesNobody() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .lock, operation.name.hasSuffix(".claim") else { return }
+            throw FileSystemError("flock", path: "claim", errno: .notSupportedOnSocket)
+        }
+        guard case .unsupported = try engine.claims.claim(key.hash) else {
+            Issue.record("claimed")
+            return
+        }
+    }
+}

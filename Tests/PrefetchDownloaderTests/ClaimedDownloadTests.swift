@@ -1,0 +1,77 @@
+import Foundation
+import HTTPTestServer
+import PrefetchCaching
+import Testing
+
+@testable import PrefetchDownloading
+
+/// Two processes that want the same: here two caches in one folder.
+@Suite struct ClaimedDownloadTests {
+    private let cache: TestCache
+    private let other: TestCache
+
+    init() async throws {
+        cache = try await TestCache()
+        other = try await TestCache(sharing: cache)
+    }
+
+    @Test func contentIsFetchedOnce() async throws {
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await first.hasReceived(2_200_000)
+        let second = other.downloader().prefetch(DownloadRequest(server.url()))
+        await other.clock.hasSlept(3)
+        #expect(server.requests.count == 1)
+        gate.open()
+        #expect(await first.outcome.isStored)
+        // Without asking whether it is the newest version: it is as new as an answer would be.
+        #expect(await second.outcome == .alreadyCached)
+        #expect(server.requests.count == 1)
+        #expect(other.clock.slept.prefix(3) == [.milliseconds(50), .milliseconds(100), .milliseconds(200)])
+    }
+
+    @Test func whatFailsElsewhereIsFetchedHere() async throws {
+        let gate = Gate()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() }.cut(after: 2_200_000) },
+            { resource.answer(to: $0) })
+        let first = cache.downloader { $0.attempts = 1 }.prefetch(DownloadRequest(server.url()))
+        await first.hasReceived(2_200_000)
+        let second = other.downloader().prefetch(DownloadRequest(server.url()))
+        await other.clock.hasSlept(1)
+        gate.open()
+        #expect(await first.outcome.error != nil)
+        #expect(await second.outcome.isStored)
+        #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20])
+    }
+
+    @Test func theUserWaitsForNobody() async throws {
+        let gate = Gate()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
+        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await first.hasReceived(2_200_000)
+        var wanted = DownloadRequest(server.url())
+        wanted.intent = .userRequested
+        guard case .delivered = await other.downloader().prefetch(wanted).outcome else {
+            Issue.record("not delivered")
+            return
+        }
+        gate.open()
+        _ = await first.outcome
+    }
+
+    @Test func whoWaitsCanBeCancelled() async throws {
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await first.hasReceived(2_200_000)
+        let second = other.downloader().prefetch(DownloadRequest(server.url()))
+        await other.clock.hasSlept(1)
+        second.cancel()
+        #expect(await second.outcome == .cancelled(keptBytes: 0))
+        gate.open()
+        #expect(await first.outcome.isStored)
+    }
+}
