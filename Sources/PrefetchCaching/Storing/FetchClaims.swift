@@ -44,7 +44,9 @@ final class FetchClaims: Sendable {
                 guard
                     let file = try Self.lock(
                         name, .createIfMissing(CacheLayout.filePermissions), in: incoming)
-                else { return .heldElsewhere(isRunning: LockHolder.isRunning([name], in: incoming)) }
+                else {
+                    return .heldElsewhere(isRunning: LockHolder.of([name], in: incoming)?.isStopped != true)
+                }
                 let claim = FetchClaim(hash, file, in: incoming, of: self)
                 state.claims[hash] = claim
                 return .claimed(claim)

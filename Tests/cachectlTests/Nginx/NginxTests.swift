@@ -87,6 +87,22 @@ extension ServerTests {
             #expect(entries.map(\.sent) == [Int64(content.count), 0])
         }
 
+        @Test func twoProcessesFetchEachFileOnce() throws {
+            let names = (0..<200).map { "\($0).txt" }
+            for name in names { try Data(name.utf8).write(to: nginx.files.appending(path: name)) }
+            let list = nginx.files.appending(path: "list")
+            // As some editors write it.
+            let text = "\u{FEFF}" + names.map { nginx.url($0) }.joined(separator: "\n")
+            try Data(text.utf8).write(to: list)
+            let tools = try (0..<2).map { _ in
+                try RunningTool(["fetch", "--quiet", "--from-file", list.path], in: container)
+            }
+            for tool in tools { #expect(tool.outcome().status == 0) }
+            let fetched = nginx.stop().filter { $0.status == 200 }.map(\.name)
+            #expect(fetched.count == names.count)
+            #expect(Set(fetched) == Set(names))
+        }
+
         @Test func aNewerVersionTakesTheItemsPlace() throws {
             try container.succeed("fetch", "--key", "film", nginx.url("film.mp4"))
             let new = noise(3 << 20, seed: 2)

@@ -143,6 +143,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     open var error: (any Error)? { nil }
     open var priority: Float { get { 0.5 } set {} }
     open var taskDescription: String? { get { nil } set {} }
+    open var delegate: (any URLSessionTaskDelegate)? { get { nil } set {} }
     open func resume() {}
     open func suspend() {}
     open func cancel() {}
