@@ -102,8 +102,8 @@
                 for (number, command) in commands {
                     switch command {
                     case .start(let request, let exchange):
-                        transfers[number] = CurlTransfer(
-                            number, request, exchange, trusting: authorities, in: multi)
+                        let transfer = CurlTransfer(number, request, exchange, trusting: authorities)
+                        if transfer.begin(in: multi) { transfers[number] = transfer }
                     case .cancel: transfers.removeValue(forKey: number)?.remove(from: multi)
                     case .proceed: transfers[number]?.proceed()
                     }
@@ -135,10 +135,8 @@
         private var failure: TransferFailure?
         private var headers: UnsafeMutablePointer<curl_slist>?
 
-        /// Adds a transfer to a loop.
         init(
-            _ number: Int, _ request: URLRequest, _ exchange: Exchange, trusting authorities: String?,
-            in multi: UnsafeMutableRawPointer?
+            _ number: Int, _ request: URLRequest, _ exchange: Exchange, trusting authorities: String?
         ) {
             self.number = number
             self.exchange = exchange
@@ -163,8 +161,6 @@
                 { bytes, size, count, context in
                     CurlTransfer.of(context: context).receiveBody(bytes, size * count)
                 }, Unmanaged.passUnretained(self).toOpaque())
-            let added = curl_multi_add_handle(multi, easy)
-            if added != CURLM_OK { exchange.finish(.failure(.connection(.other))) }
         }
 
         deinit {
@@ -172,11 +168,19 @@
             curl_slist_free_all(headers)
         }
 
+        /// Not `CURLOPT_PIPEWAIT`: with it, libcurl 7.88 leaves requests waiting for a connection that is idle again.
         private static let options: [(CURLoption, Int)] = [
             (CURLOPT_NOSIGNAL, 1), (CURLOPT_HTTP09_ALLOWED, 0), (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
             (CURLOPT_HTTP_CONTENT_DECODING, 0), (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
             (CURLOPT_TCP_KEEPALIVE, 1), (CURLOPT_BUFFERSIZE, 128 << 10),
         ]
+
+        /// - Returns: `false` if it has ended already, for lack of memory.
+        func begin(in multi: UnsafeMutableRawPointer?) -> Bool {
+            let isAdded = curl_multi_add_handle(multi, easy) == CURLM_OK
+            if !isAdded { exchange.finish(.failure(.connection(.other))) }
+            return isAdded
+        }
 
         /// Keeps neither the transfer nor its exchange afterwards.
         func remove(from multi: UnsafeMutableRawPointer?) { curl_multi_remove_handle(multi, easy) }
