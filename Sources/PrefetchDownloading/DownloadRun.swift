@@ -206,8 +206,8 @@ struct DownloadRun: Sendable {
         if request.whenPromoted == .leave, let item = try await promoted() { return .alreadyPromoted(item) }
         let item = try await itemToKeep()
         if let item, isNewEnough(item, after: waits) { return .alreadyCached }
-        // Who is waited for by the user waits for nobody.
-        guard request.intent == .opportunistic else {
+        // What the user waits for waits for nobody.
+        guard !job.isUrgent else {
             return try await download(unless: item?.validator, over: network)
         }
         switch try await cache.claim(request.key) {

@@ -62,6 +62,27 @@ import Testing
         _ = await first.outcome
     }
 
+    /// Nor behind a download of the same key that does.
+    @Test func whatTheUserWantsMeanwhileGoesOn() async throws {
+        let gate = Gate()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
+        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await first.hasReceived(2_200_000)
+        let downloader = other.downloader()
+        let waiting = downloader.prefetch(DownloadRequest(server.url()))
+        await other.clock.hasSlept(1)
+        var wanted = DownloadRequest(server.url())
+        wanted.intent = .userRequested
+        guard case .delivered = await downloader.prefetch(wanted).outcome else {
+            Issue.record("not delivered")
+            return
+        }
+        #expect(await waiting.outcome.isStored)
+        gate.open()
+        _ = await first.outcome
+    }
+
     @Test func whoWaitsCanBeCancelled() async throws {
         let gate = Gate()
         let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
