@@ -94,7 +94,8 @@ struct DownloadRun: Sendable {
             if case .cache(.suspended)? = failure.reason {
                 do {
                     // Waits until the cache is resumed.
-                    failure.keptBytes = try await cache.partial(of: request.key)?.contentBytes ?? 0
+                    failure.keptBytes =
+                        try await cache.partial(of: request.key, for: request.intent)?.contentBytes ?? 0
                     await countFetched(keeping: failure.keptBytes)
                     continue
                 } catch {
@@ -191,7 +192,7 @@ struct DownloadRun: Sendable {
             if let item = try await cache.open(request.key) { return .delivered(item) }
             fallthrough
         case .refused:
-            // The cache has no room to complete the partial, but the destination may.
+            // The cache has no room to complete its partial, but the destination may.
             outcome = try await perform(.whole, over: network)
         default: break
         }
@@ -249,7 +250,7 @@ struct DownloadRun: Sendable {
     private func download(unless cached: Validator?, over network: NetworkConditions) async throws
         -> DownloadOutcome
     {
-        var partial = try await cache.partial(of: request.key)
+        var partial = try await cache.partial(of: request.key, for: request.intent)
         // A partial can be resumed only as the item that it was begun as.
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
         let plan = RequestPlan(partial: partial, cached: cached, expectedLength: expected.length)
@@ -393,7 +394,8 @@ struct DownloadRun: Sendable {
         case .delivered(let file): return .delivered(file)
         case .refused(let refusal):
             return .refused(
-                refusal, keptBytes: try await cache.partial(of: request.key)?.contentBytes ?? 0)
+                refusal,
+                keptBytes: try await cache.partial(of: request.key, for: request.intent)?.contentBytes ?? 0)
         }
     }
 

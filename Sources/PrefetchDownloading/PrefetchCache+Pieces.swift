@@ -22,7 +22,7 @@ extension PrefetchCache {
     ///   - sha256: The SHA-256 digest of the whole content, 32 bytes. Other content is not stored.
     ///   - encoding: How the content is encoded, unless the store resumes an earlier one.
     ///   - keepingPartial: Whether the partial is kept if the store is interrupted: if `pieces` throws, the task is
-    ///     cancelled, or the process dies. Partials of user-requested items are never kept.
+    ///     cancelled, or the process dies.
     ///   - forgettingPromotion: As for
     ///     ``PrefetchCache/beginStoring(_:expectedLength:encoding:keepingPartial:forgettingPromotion:admission:)``.
     ///   - admission: What may be evicted for the item.
@@ -44,7 +44,7 @@ extension PrefetchCache {
         let expected = Expectations(digest: sha256, length: expectedLength)
         var digest = ContentDigest(for: expected)
         var resumed = ResumedStoring.gone
-        if keepingPartial, let partial = try await partial(of: metadata.key),
+        if keepingPartial, let partial = try await partial(of: metadata.key, for: metadata.intent),
             partial.continues(metadata, expectedLength: expectedLength, isVerified: sha256 != nil)
         {
             resumed = try await resumeStoring(

@@ -40,10 +40,14 @@ package enum Checksum {
 
 /// Computes a content checksum incrementally, for example to compare a promoted file with its ledger entry.
 package struct ContentChecksum {
-    private var chunks: [Chunk] = []
+    /// The whole chunks so far, as they would be stored without an encoding.
+    package private(set) var chunks: [Chunk]
     private var pending: [UInt8] = []
 
-    package init() {}
+    /// - Parameter chunks: The whole chunks of the content so far.
+    package init(after chunks: [Chunk] = []) {
+        self.chunks = chunks
+    }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes[...]
@@ -69,7 +73,7 @@ package struct ContentChecksum {
     }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        chunks.append(Chunk(storedBytes: 0, checksum: Checksum.of(bytes)))
+        chunks.append(Chunk(storedBytes: UInt32(bytes.count), checksum: Checksum.of(bytes)))
     }
 }
 

@@ -165,7 +165,7 @@ struct Abandoned: StorageRule {
                 if isKnown { report(index, "no key has it; its key may have been forgotten", &checkup) }
             case .staged where isKnown && file.modified < old && !intents.contains(file.name.string):
                 // Files that were moved aside belong to the user, and are moved back when the cache is opened.
-                guard CacheFile(file.name, in: .staging) != .aside else { continue }
+                guard CacheFile(file.name, in: .staging) != .aside, !partials.isKept(file) else { continue }
                 report(index, "no promotion needs it", &checkup)
             case .partial, .journal:
                 if partials.isOrphaned(file) {
@@ -199,10 +199,13 @@ struct Abandoned: StorageRule {
     }
 }
 
-/// Finds related files in `incoming/`.
+/// Finds related files in `incoming/` and in staging folders.
 private struct PartialPairs {
     private var locks: [String: Int32] = [:]
     private var names: Set<FilePath.Component> = []
+    /// The staged files that have a journal, and those that there are.
+    private var journaled: Set<FilePath.Component> = []
+    private var staged: Set<FilePath.Component> = []
 
     init(_ inventory: FileInventory) {
         for (index, file) in inventory.files.enumerated()
@@ -210,10 +213,23 @@ private struct PartialPairs {
             names.insert(file.name)
             if file.kind == .lock { locks[file.name.stem] = Int32(index) }
         }
+        for file in inventory.files where inventory.folders[Int(file.folder)].role == .staging {
+            if case .stagedJournal(let name) = CacheFile(file.name, in: .staging) {
+                journaled.insert(name)
+            } else {
+                staged.insert(file.name)
+            }
+        }
     }
+
+    /// Whether a staged file has a journal: opening the cache removes both when they can no longer be resumed.
+    func isKept(_ file: InventoryFile) -> Bool { journaled.contains(file.name) }
 
     /// Whether a kept partial has no journal, or a journal no partial.
     func isOrphaned(_ file: InventoryFile) -> Bool {
+        if case .stagedJournal(let name) = CacheFile(file.name, in: .staging) {
+            return !staged.contains(name)
+        }
         guard let known = CacheFile(file.name, in: .incoming) else { return false }
         switch known {
         case .keptPartial: return !contains("\(file.name.string).chunks")

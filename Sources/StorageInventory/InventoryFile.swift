@@ -73,7 +73,7 @@ package enum FileKind: String, Sendable, Hashable, CaseIterable, Comparable {
     case quarantined
     /// A file that was or is about to be promoted.
     case promoted
-    /// A staged file of a promotion in progress.
+    /// A staged file of a promotion in progress, or of a download that the user asked for.
     case staged
     case catalog, ledger, configuration, history, lock
     /// `CACHEDIR.TAG`.

@@ -268,7 +268,7 @@ struct InventoryWalk {
         switch known {
         case .item: return .item
         case .partial, .keptPartial: return .partial
-        case .journal: return .journal
+        case .journal, .stagedJournal: return .journal
         case .lock: return .lock
         case .quarantined: return .quarantined
         case .staged, .aside: return .staged

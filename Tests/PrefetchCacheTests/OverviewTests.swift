@@ -55,7 +55,7 @@ import Testing
         for partial in partials {
             #expect(partial.expiresAt == partial.keptAt + PartialItem.lifetimeMilliseconds)
         }
-        try engine.discardPartial("first")
+        try engine.discardPartials("first")
         #expect(try engine.partials().map(\.key.string) == ["second"])
     }
 

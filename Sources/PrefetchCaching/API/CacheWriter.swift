@@ -69,8 +69,7 @@ public final class CacheWriter: Sendable {
     /// Ends the writer and keeps the whole chunks, of 1 MiB of content each, to be resumed.
     ///
     /// - Returns: The bytes of content that are kept. 0 when nothing can be kept: there is no whole chunk yet, another
-    ///   writer keeps the partial of this key, the item goes straight to its destination, or it was begun without
-    ///   `keepingPartial`. The item is cancelled then.
+    ///   writer keeps the partial of this key, the file system has no locks, or it was begun without `keepingPartial`. The item is cancelled then.
     /// - Throws: ``CacheError/fileSystem(_:)`` when the partial could not be kept.
     @discardableResult
     public func keep() async throws(CacheError) -> Int64 {

@@ -5,8 +5,9 @@ public import PrefetchStorageAreas
 /// The kept part of an item whose storing was interrupted: its first whole chunks, of 1 MiB of content each, and its
 /// metadata.
 ///
-/// A partial is part of the cache, counts against the budget, is evicted first when space is needed, and expires after
-/// ``lifetime``. It can be neither read nor opened.
+/// A partial expires after ``lifetime``. It can be neither read nor opened. That of an opportunistic item is part of the
+/// cache, counts against the budget, and is evicted first when space is needed. What the user asked for is kept on the
+/// volume of its destination instead, and is not evicted.
 public struct PartialItem: Hashable, Sendable {
     /// How long a partial waits to be resumed: 7 days. Servers rarely keep a version longer under one validator, and an
     /// item that was not requested for a week was a poor guess.
@@ -18,13 +19,15 @@ public struct PartialItem: Hashable, Sendable {
     public let key: ItemKey
     /// The feed or server that the item comes from; empty if none was given.
     public let source: String
+    /// Why the item was to be stored.
+    public let intent: Intent
     /// Where the item would go when opened, if anywhere.
     public let destination: Destination?
     /// Bytes of content that are kept, in whole chunks.
     public let contentBytes: Int64
     /// Stored bytes: the length of the file of the chunks.
     public let storedBytes: Int64
-    /// Charged bytes, those of the journal included.
+    /// Charged bytes, those of the journal included; 0 for what the user asked for.
     public let chargedBytes: Int64
     package let keptAt: Int64
     package let expiresAt: Int64

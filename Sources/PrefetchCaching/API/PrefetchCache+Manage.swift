@@ -236,7 +236,8 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.sources() }
     }
 
-    /// Returns the partials that are kept and that no writer is using, in the order of eviction.
+    /// Returns the partials that are kept and that no writer is using: those in the cache in the order of eviction, then
+    /// those of what the user asked for, the oldest first.
     ///
     /// - Complexity: O(n) in the partials, all of which are returned at once.
     public func partials() async throws(CacheError) -> [PartialItem] {

@@ -5,11 +5,14 @@ extension PrefetchCache {
     /// Returns the partial of an item that was begun with `keepingPartial` and interrupted, by this process
     /// or by one that has died.
     ///
+    /// - Parameter intent: With ``Intent/userRequested``, also what is kept at the destination; the longer of the two.
     /// - Returns: `nil` when nothing is kept, or when a writer of any living process is using it.
     /// - Throws: ``CacheError/fileSystem(_:)``. A partial that the system has purged is not an error.
     /// - Complexity: O(n) in the chunks. Only the journal is read.
-    package func partial(of key: ItemKey) async throws(CacheError) -> ResumablePartial? {
-        try await run { engine throws(CacheError) in try engine.partial(of: key) }
+    package func partial(of key: ItemKey, for intent: Intent = .opportunistic) async throws(CacheError)
+        -> ResumablePartial?
+    {
+        try await run { engine throws(CacheError) in try engine.partial(of: key, for: intent) }
     }
 
     /// Resumes storing an item after its last whole chunk.
@@ -37,7 +40,8 @@ extension PrefetchCache {
     ///     Each buffer is valid only during the call. Together they are exactly the content that the writer
     ///     holds.
     /// - Returns: ``ResumedStoring/refused(_:)`` when there is no room for the rest; the partial stays.
-    /// - Throws: ``CacheError/fileSystem(_:)``. The partial is then discarded, unless the error occurred
+    /// - Throws: ``CacheError/fileSystem(_:)``, and for what the user asked for also
+    ///   ``CacheError/insufficientSpace(needed:available:)``, which leaves the partial. The partial is then discarded, unless the error occurred
     ///   before it was touched.
     /// - Complexity: O(n) in the kept bytes, and one transaction of the catalog.
     package func resumeStoring(
@@ -57,10 +61,10 @@ extension PrefetchCache {
         }
     }
 
-    /// Removes the partial of an item, unless a living writer is using it.
+    /// Removes what is kept of an item whose storing was interrupted, unless a living writer is using it.
     ///
     /// - Throws: ``CacheError/fileSystem(_:)``.
     public func discardPartial(of key: ItemKey) async throws(CacheError) {
-        try await run { engine throws(CacheError) in try engine.discardPartial(key) }
+        try await run { engine throws(CacheError) in try engine.discardPartials(key) }
     }
 }

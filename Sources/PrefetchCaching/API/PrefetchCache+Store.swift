@@ -78,9 +78,8 @@ extension PrefetchCache {
     ///   - keepingPartial: Whether the whole chunks, of 1 MiB of content each, are kept when the writer ends by
     ///     ``CacheWriter/keep()``, is dropped, or its process dies: `PrefetchDownloader`, and `store(as:…from:)` of that
     ///     module, continue after them. An earlier partial of the key is discarded. Of two
-    ///     concurrent writers of one key, the first to complete a chunk keeps its partial. An item with the intent
-    ///     ``Intent/userRequested`` goes straight to its destination, and no partial of it is kept. The validator must
-    ///     be strong if the partial is to be resumed over HTTP, as by `PrefetchDownloader`: it tells whether the rest
+    ///     concurrent writers of one key, the first to complete a chunk keeps its partial. That of an item with the intent
+    ///     ``Intent/userRequested`` is kept on the volume of its destination. The validator must be strong if the partial is to be resumed over HTTP, as by `PrefetchDownloader`: it tells whether the rest
     ///     belongs to the same version.
     ///   - forgettingPromotion: Whether an item that was opened may be stored again, which is otherwise refused. The
     ///     record of its promotion is forgotten, as by ``forget(_:)``, at the moment the new item is complete. The old

@@ -152,7 +152,29 @@ extension Engine {
     }
 
     func partials() throws(CacheError) -> [PartialItem] {
-        try catalog.reading { try $0.partials() }
+        let cached = try catalog.reading { try $0.partials() }
+        let staged = try onFiles { () throws(FileSystemError) in
+            var items: [PartialItem] = []
+            for place in try stagedPartials() {
+                if let item = try listed(place) { items.append(item) }
+            }
+            return items
+        }
+        return cached + staged.sorted { $0.keptAt < $1.keptAt }
+    }
+
+    /// - Returns: `nil` for one that is being written, or cannot be resumed.
+    private func listed(_ place: StagedPartial) throws(FileSystemError) -> PartialItem? {
+        let now = environment.now()
+        guard case .possible(let partial, let storedBytes, let keptAt)? = try place.resumability(now: now),
+            let file = try place.lock()
+        else { return nil }
+        environment.fileSystem.unlock(file)
+        let item = partial.metadata
+        return PartialItem(
+            key: item.key, source: item.source, intent: item.intent, destination: item.destination,
+            contentBytes: partial.contentBytes, storedBytes: storedBytes, chargedBytes: 0, keptAt: keptAt,
+            expiresAt: PartialItem.expiry(keptAt: keptAt, now: now, of: item))
     }
 
     /// The promoted files in the order of opening, which is not that of the ledger.

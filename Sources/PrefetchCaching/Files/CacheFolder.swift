@@ -72,6 +72,8 @@ package enum CacheFile: Hashable, Sendable {
     case lock
     case quarantined
     case staged(name: String)
+    /// The journal of a staged file that was or is being downloaded.
+    case stagedJournal(of: FilePath.Component)
     /// A file of the user's that was moved aside, and is moved back when the cache is opened.
     case aside
     case ledger, catalog, configuration
@@ -103,6 +105,8 @@ package enum CacheFile: Hashable, Sendable {
                 self = .staged(name: text)
             } else if CacheLayout.hash(ofAside: name) != nil {
                 self = .aside
+            } else if let staged = CacheLayout.stagedName(ofJournal: name) {
+                self = .stagedJournal(of: staged)
             } else if text == CacheLayout.coordinationLock.string || Self.isKeyLock(text) {
                 self = .lock
             } else {

@@ -72,12 +72,12 @@ enum CacheLayout {
 
     /// The chunks of a kept partial, below ``incoming``, and their journal.
     static func keptPartial(of hash: KeyHash) -> FilePath { FilePath(hash.hexadecimal) }
-    static func journal(of hash: KeyHash) -> FilePath { FilePath("\(hash.hexadecimal).chunks") }
+    static func journal(of hash: KeyHash) -> FilePath { FilePath(hash.hexadecimal + journalSuffix) }
 
     /// The key's hash in the name of a kept partial or its journal, or `nil` for a name that is not ours.
     static func hash(ofKeptPartial name: FilePath.Component) -> KeyHash? {
         let text = name.string
-        guard text.utf8.count == 32 || (text.utf8.count == 39 && text.hasSuffix(".chunks")) else {
+        guard text.utf8.count == 32 || (text.utf8.count == 39 && text.hasSuffix(journalSuffix)) else {
             return nil
         }
         return KeyHash(hexadecimal: String(text.prefix(32)))
@@ -97,6 +97,20 @@ enum CacheLayout {
     static func staged(_ hash: KeyHash, session: String, number: UInt64) -> FilePath {
         FilePath("\(hash.hexadecimal)-\(session)-\(number)")
     }
+
+    /// The journal of a staged file that arrives piece by piece, next to it.
+    static func journal(ofStaged name: FilePath) -> FilePath { FilePath(name.string + journalSuffix) }
+
+    /// The name of the staged file that a journal belongs to, or `nil` for a name that is not that of such a journal.
+    static func stagedName(ofJournal name: FilePath.Component) -> FilePath.Component? {
+        guard name.string.hasSuffix(journalSuffix),
+            let staged = FilePath.Component(String(name.string.dropLast(journalSuffix.count))),
+            hash(ofStaged: staged) != nil
+        else { return nil }
+        return staged
+    }
+
+    private static let journalSuffix = ".chunks"
 
     /// A name under ``staging`` for a file of the user's that is moved aside for inspection. It is never removed as a
     /// leftover, but moved back.

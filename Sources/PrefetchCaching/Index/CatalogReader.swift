@@ -261,9 +261,9 @@ extension PartialItem {
         // The columns of a partial mean the same as those of an item.
         guard let row = CachedItem(row) else { return nil }
         self.init(
-            key: row.key, source: row.source, destination: row.destination, contentBytes: row.contentBytes,
-            storedBytes: row.storedBytes, chargedBytes: row.chargedBytes, keptAt: row.storedAt,
-            expiresAt: row.expiresAt ?? .max)
+            key: row.key, source: row.source, intent: row.intent, destination: row.destination,
+            contentBytes: row.contentBytes, storedBytes: row.storedBytes, chargedBytes: row.chargedBytes,
+            keptAt: row.storedAt, expiresAt: row.expiresAt ?? .max)
     }
 }
 

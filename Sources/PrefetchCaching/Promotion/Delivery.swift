@@ -8,9 +8,10 @@ internal import SystemPackage
 ///
 /// Its content is written unencoded into staging on the destination's volume, and then goes through the second half of
 /// a promotion: intent, name, commit. Space is preallocated on the volume before bytes are written, all of it when the
-/// length is known.
+/// length is known. Its whole chunks may be kept there when it is interrupted.
 ///
-/// Used by one thread at a time. An object that is neither committed nor cancelled cancels itself.
+/// Used by one thread at a time. An object that is neither committed nor cancelled ends itself, by
+/// ``suspendOrCancel()``.
 final class Delivery: StoreUnderWay {
     /// How far ahead space is preallocated when the length is unknown, in bytes.
     private static let steps: ClosedRange<Int64> = 1 << 20...16 << 20
@@ -24,6 +25,11 @@ final class Delivery: StoreUnderWay {
     private let staging: Directory
     private let name: String
     private let file: Descriptor
+    private let expectedLength: Int64?
+    /// Whether the whole chunks are kept when it is interrupted.
+    private let keepsChunks: Bool
+    /// Once there is a whole chunk that is kept.
+    private var journal: (file: Descriptor, content: PartialJournal)?
     private var checksum = ContentChecksum()
     private var length: Int64 = 0
     /// The length for which room was made …
@@ -39,15 +45,18 @@ final class Delivery: StoreUnderWay {
 
     /// - Parameters:
     ///   - expectedLength: Bytes of content, if known.
+    ///   - keepingChunks: Whether its whole chunks are kept when it is interrupted, where the file system has locks.
     ///   - forgettingPromotion: Whether an earlier promotion of the key is forgotten once the file is
     ///     complete.
     /// - Throws: ``CacheError/insufficientSpace(needed:available:)``, ``CacheError/destination(_:_:)`` and
     ///   ``CacheError/destinationUnavailable(_:)``.
     init(
-        _ engine: Engine, _ metadata: ItemMetadata, expectedLength: Int64?, forgettingPromotion: Bool
+        _ engine: Engine, _ metadata: ItemMetadata, expectedLength: Int64?, keepingChunks: Bool,
+        forgettingPromotion: Bool
     ) throws(CacheError) {
         self.engine = engine
-        self.metadata = metadata
+        self.metadata = metadata.stored(at: engine.environment.now())
+        self.expectedLength = expectedLength
         forgetsPromotion = forgettingPromotion
         try onItem(metadata.validate())
         // Created at once, so that an unwritable destination fails before the download.
@@ -56,11 +65,17 @@ final class Delivery: StoreUnderWay {
         let (folder, path) = try engine.destinations.destination(of: target)
         staging = try engine.destinations.stagingFolder(for: folder, target.area, path)
         self.path = path
-        if path != nil, staging !== engine.destinations.support.staging {
+        let isInMountPoint = path != nil && staging !== engine.destinations.support.staging
+        if isInMountPoint {
             try engine.promoter.recovery.leftovers.sweep(staging)
         }
         do {
-            (name, file) = try Self.create(in: staging) { engine.files.nextStagedName(metadata.key) }
+            let (name, file, isLocked) = try Self.create(in: staging) {
+                engine.files.nextStagedName(metadata.key)
+            }
+            (self.name, self.file) = (name, file)
+            // Staging folders in mount points are not searched.
+            keepsChunks = keepingChunks && isLocked && !isInMountPoint
         } catch {
             throw .destination(engine.destinations.path(of: target), error)
         }
@@ -70,23 +85,107 @@ final class Delivery: StoreUnderWay {
     /// Creates a file that stays locked while it is open: the lock tells recovery that it is not a leftover.
     private static func create(
         in staging: Directory, named nextName: () -> String
-    ) throws(FileSystemError) -> (name: String, file: Descriptor) {
+    ) throws(FileSystemError) -> (name: String, file: Descriptor, isLocked: Bool) {
         let fileSystem = staging.fileSystem
         while true {
             let name = nextName()
+            var isLocked = true
             let file = try fileSystem.open(
                 FilePath(name), in: staging.descriptor, .createNew(CacheLayout.filePermissions)
             ) { file throws(FileSystemError) in
-                // A sweep may have locked it in between, to remove it.
-                guard try fileSystem.lockIfSupported(file) else { return false }
+                do throws(FileSystemError) {
+                    // A sweep may have locked it in between, to remove it.
+                    guard try fileSystem.lock(file, waiting: false) else { return false }
+                } catch {
+                    guard error.isUnsupported else { throw error }
+                    isLocked = false
+                }
                 return try fileSystem.attributes(of: file).linkCount > 0
             }
-            if let file { return (name, file) }
+            if let file { return (name, file, isLocked) }
         }
     }
 
+    /// Resumes a delivery that was interrupted, after its last sound chunk.
+    ///
+    /// - Parameter replay: Receives the kept content, in order.
+    /// - Returns: `nil` when it is being written elsewhere, is gone, or nothing of it is sound; that is removed.
+    /// - Throws: As ``init(_:_:expectedLength:keepingChunks:forgettingPromotion:)``. The partial stays.
+    init?(
+        _ engine: Engine, resuming place: StagedPartial, _ partial: ResumablePartial,
+        forgettingPromotion: Bool, _ replay: (UnsafeRawBufferPointer) -> Void
+    ) throws(CacheError) {
+        guard let target = partial.metadata.destination else { return nil }
+        let (folder, path) = try engine.destinations.destination(of: target)
+        // A volume may have been mounted since.
+        guard try onFiles(engine.destinations.support.isOneVolume(place.staging, folder)) else {
+            try onFiles(place.remove())
+            return nil
+        }
+        guard let file = try onFiles(place.lock()) else { return nil }
+        var opened: (file: Descriptor, content: PartialJournal)?
+        do {
+            opened = try Self.openSound(place, file, engine, replay)
+        } catch {
+            engine.environment.fileSystem.unlock(file)
+            throw error
+        }
+        guard let opened else {
+            engine.environment.fileSystem.unlock(file)
+            try onFiles(place.remove())
+            return nil
+        }
+        self.engine = engine
+        self.target = target
+        self.file = file
+        metadata = partial.metadata.stored(at: engine.environment.now())
+        expectedLength = partial.expectedLength
+        forgetsPromotion = forgettingPromotion
+        keepsChunks = true
+        (staging, name) = (place.staging, place.name.string)
+        self.path = path
+        (journal, length) = (opened, opened.content.contentBytes)
+        checksum = ContentChecksum(after: opened.content.chunks)
+        reservedBytes = length
+        do {
+            if let expectedLength { try makeRoom(for: max(expectedLength, length)) }
+        } catch {
+            suspendOrCancel()
+            throw error
+        }
+    }
+
+    /// Opens the journal of a locked file, and cuts both after the last sound chunk.
+    ///
+    /// - Returns: `nil` when nothing is sound.
+    private static func openSound(
+        _ place: StagedPartial, _ file: Descriptor, _ engine: Engine,
+        _ replay: (UnsafeRawBufferPointer) -> Void
+    ) throws(CacheError) -> (file: Descriptor, content: PartialJournal)? {
+        let fileSystem = engine.environment.fileSystem
+        guard var journal = try onFiles(place.openJournal()) else { return nil }
+        do {
+            journal.content.cut(toStoredLength: try onFiles(fileSystem.attributes(of: file).length))
+            let sound = try onItem(
+                journal.content.verify(in: file, of: fileSystem, codecs: engine.codecs, handing: replay))
+            if sound > 0 {
+                journal.content.cut(to: sound)
+                try onFiles { () throws(FileSystemError) in
+                    try fileSystem.resize(file, to: journal.content.storedBytes)
+                    try fileSystem.resize(journal.file, to: journal.content.length)
+                }
+                return journal
+            }
+        } catch {
+            fileSystem.close(journal.file)
+            throw error
+        }
+        fileSystem.close(journal.file)
+        return nil
+    }
+
     deinit {
-        if !isFinished { cancel() }
+        suspendOrCancel()
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(CacheError) -> Refusal? {
@@ -105,8 +204,7 @@ final class Delivery: StoreUnderWay {
             try write(bytes)
             return nil
         } catch {
-            cancel()
-            throw error
+            throw ended(by: error)
         }
     }
 
@@ -118,14 +216,14 @@ final class Delivery: StoreUnderWay {
             try write(last)
             try makeDurable()
         } catch {
-            cancel()
-            throw error
+            throw ended(by: error)
         }
         // From here on the content is durable: after a failure, recovery completes it or, without an intent,
-        // removes it. The lock is held until then.
+        // removes it, unless its chunks are kept. The lock is held until then.
         isFinished = true
-        defer { fileSystem.close(file) }
+        defer { close() }
         let opened = try engine.promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)
+        if journal != nil { try engine.files.discard(partial.journalName, in: staging) }
         engine.noteOpen(opened)
         if opened.isFirstOpen {
             engine.history.record(
@@ -136,17 +234,72 @@ final class Delivery: StoreUnderWay {
         return .delivered(opened)
     }
 
+    /// Discards the content after an error. If there is too little space, the error says what the whole content needs, as far
+    /// as it is known, and has.
+    private func ended(by error: CacheError) -> CacheError {
+        let present = max(length, allocated)
+        cancel()
+        guard case .insufficientSpace(let needed, let available) = error else { return error }
+        return .insufficientSpace(needed: present + needed, available: present + available)
+    }
+
     func cancel() {
         guard !isFinished else { return }
         isFinished = true
-        fileSystem.close(file)
+        let isJournaled = journal != nil
+        close()
         do {
-            try engine.files.discard(FilePath(name), in: staging)
+            try engine.files.discard(partial.name, in: staging)
+            if isJournaled { try engine.files.discard(partial.journalName, in: staging) }
         } catch {
             // Its name contains this session: the next process that opens the cache removes it.
-            engine.environment.logger.warning(
-                "A staged file could not be removed.", metadata: ["error": "\(error)"])
+            warn("A staged file could not be removed.", error)
         }
+    }
+
+    /// Ends the delivery, and returns to the volume what was allocated for the rest.
+    func suspend() throws(CacheError) -> ResumablePartial? {
+        guard !isFinished else { throw .writerIsFinished }
+        guard let journal else {
+            cancel()
+            return nil
+        }
+        do {
+            try onFiles { () throws(FileSystemError) in
+                try fileSystem.resize(file, to: journal.content.storedBytes)
+                try PartialHead.write(
+                    writer: 0, keptAt: engine.environment.now(), to: journal.file, in: fileSystem)
+            }
+        } catch {
+            cancel()
+            throw error
+        }
+        isFinished = true
+        close()
+        return ResumablePartial(journal.content)
+    }
+
+    func suspendOrCancel() {
+        guard !isFinished else { return }
+        do {
+            _ = try suspend()
+        } catch {
+            warn("A partial could not be kept.", error)
+        }
+    }
+
+    private var partial: StagedPartial {
+        StagedPartial(staging: staging, name: FilePath(name), hash: metadata.key.hash)
+    }
+
+    private func close() {
+        fileSystem.unlock(file)
+        if let journal { fileSystem.close(journal.file) }
+        journal = nil
+    }
+
+    private func warn(_ message: Logger.Message, _ error: CacheError) {
+        engine.environment.logger.warning(message, metadata: ["error": "\(error)"])
     }
 
     /// Makes sure that the file can grow to `end` bytes, and allocates the space if the file system supports
@@ -173,6 +326,32 @@ final class Delivery: StoreUnderWay {
         }
         checksum.update(bytes)
         length += Int64(bytes.count)
+        guard keepsChunks, checksum.chunks.count > journal?.content.chunks.count ?? 0 else { return }
+        try retryingAfterEviction(for: 0) { () throws(FileSystemError) in
+            try noteChunks()
+        }
+    }
+
+    /// Records the whole chunks that were written since the last call.
+    private func noteChunks() throws(FileSystemError) {
+        if journal == nil {
+            let generation = Array("\(engine.environment.session) \(name)".utf8)
+                .withUnsafeBytes { Checksum.of($0) }
+            let content = PartialJournal(
+                metadata: metadata, encoding: .identity, expectedLength: expectedLength,
+                generation: generation)
+            let journal = try fileSystem.open(
+                partial.journalName, in: staging.descriptor, .createNew(CacheLayout.filePermissions))
+            self.journal = (journal, content)
+        }
+        guard var journal else { return }
+        if journal.content.chunks.isEmpty {
+            try journal.content.begin(
+                journal.file, in: fileSystem, writer: 0, keptAt: engine.environment.now())
+        }
+        try journal.content.append(
+            checksum.chunks[journal.content.chunks.count...], to: journal.file, in: fileSystem)
+        self.journal = journal
     }
 
     /// Writes, and retries after evicting items when there is no room although the volume reported some.

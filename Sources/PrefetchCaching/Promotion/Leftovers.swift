@@ -4,7 +4,8 @@ internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-/// What dead processes left in staging folders: files without an intent, and files of the user's that were moved aside.
+/// What dead processes left in staging folders: files without an intent, parts of items that the user asked for, and files
+/// of the user's that were moved aside.
 struct Leftovers: Sendable {
     let files: PromotedFiles
     let ledger: any PromotionLedger
@@ -19,8 +20,15 @@ struct Leftovers: Sendable {
         let name: FilePath.Component
         let folder: Directory
         let location: AreaPath
-        /// Whether it is a file of the user's that was moved aside.
-        let isAside: Bool
+        let role: Role
+
+        enum Role {
+            case content
+            /// The journal of a ``StagedPartial``.
+            case journal
+            /// A file of the user's that was moved aside.
+            case aside
+        }
 
         var path: FilePath { FilePath(root: nil, [name]) }
     }
@@ -46,7 +54,7 @@ struct Leftovers: Sendable {
     func putBack(_ hash: KeyHash) throws(CacheError) -> Bool {
         var isFound = false
         for folder in try onFiles(destinations.support.stagingFolders()) {
-            for file in try onFiles(stagedFiles(in: folder)) where file.isAside && file.hash == hash {
+            for file in try onFiles(stagedFiles(in: folder)) where file.role == .aside && file.hash == hash {
                 try putBack(file)
                 isFound = true
             }
@@ -58,12 +66,14 @@ struct Leftovers: Sendable {
         let folderLocation = location(of: folder)
         return try fileSystem.entries(of: folder.descriptor).compactMap { entry in
             let aside = CacheLayout.hash(ofAside: entry.name)
-            guard let hash = aside ?? CacheLayout.hash(ofStaged: entry.name),
+            let journal = CacheLayout.stagedName(ofJournal: entry.name).flatMap(CacheLayout.hash(ofStaged:))
+            guard let hash = aside ?? journal ?? CacheLayout.hash(ofStaged: entry.name),
                 let location = AreaPath(
                     area: folderLocation.area, relative: folderLocation.relative.appending(entry.name))
             else { return nil }
             return Staged(
-                hash: hash, name: entry.name, folder: folder, location: location, isAside: aside != nil)
+                hash: hash, name: entry.name, folder: folder, location: location,
+                role: aside != nil ? .aside : journal != nil ? .journal : .content)
         }
     }
 
@@ -73,20 +83,50 @@ struct Leftovers: Sendable {
         return AreaPath(area: .documents, relative: CacheLayout.foreignStaging) ?? .staging
     }
 
-    /// Moves a file of the user's back, and removes one that belongs to no promotion. The caller holds the lock of the
-    /// file's key.
+    /// Moves a file of the user's back, and removes one that belongs to no promotion, unless it can be resumed. The caller
+    /// holds the lock of the file's key.
     func resolve(_ file: Staged, _ log: RepairLog) throws(CacheError) {
-        if file.isAside {
+        switch file.role {
+        case .aside:
             guard try files.attributes(of: file.path, in: file.folder) != nil,
                 let entry = try ledger.entry(for: file.hash)
             else { return }
             if !log.isDryRun { try putBack(file) }
-            return log.note(
-                .promotionResolved, file.location, key: entry.key, "moved back, as it was not purged")
+            log.note(.promotionResolved, file.location, key: entry.key, "moved back, as it was not purged")
+        case .content:
+            let isClaimed = try ledger.intents().contains { $0.stagedName == file.name.string }
+            let partial = StagedPartial(staging: file.folder, name: file.path, hash: file.hash)
+            guard !isClaimed, try !keeps(partial, isDryRun: log.isDryRun),
+                try discard(file, isDryRun: log.isDryRun)
+            else { return }
+            if !log.isDryRun { try files.discard(partial.journalName, in: file.folder) }
+            log.note(.stagedFileRemoved, file.location)
+        case .journal:
+            guard let name = CacheLayout.stagedName(ofJournal: file.name),
+                try files.attributes(of: FilePath(root: nil, [name]), in: file.folder) == nil,
+                try discard(file, isDryRun: log.isDryRun)
+            else { return }
+            log.note(.stagedFileRemoved, file.location)
         }
-        let isClaimed = try ledger.intents().contains { $0.stagedName == file.name.string }
-        guard !isClaimed, try discard(file, isDryRun: log.isDryRun) else { return }
-        log.note(.stagedFileRemoved, file.location)
+    }
+
+    /// Whether a staged file that nobody is writing can be resumed, and its item was not opened since. Returns to the volume
+    /// what was allocated for the rest.
+    private func keeps(_ partial: StagedPartial, isDryRun: Bool) throws(CacheError) -> Bool {
+        let now = files.environment.now()
+        guard try onFiles(partial.resumability(now: now)) != nil, let file = try onFiles(partial.lock())
+        else {
+            return false
+        }
+        defer { fileSystem.unlock(file) }
+        switch try onFiles(partial.resumability(now: now)) {
+        case .newer?: return true
+        case .possible(_, let storedBytes, let keptAt)?:
+            if let entry = try ledger.entry(for: partial.hash), entry.openedAt > keptAt { return false }
+            if !isDryRun { try onFiles(fileSystem.resize(file, to: storedBytes)) }
+            return true
+        case .impossible?, nil: return false
+        }
     }
 
     /// Removes a staged file, unless it is still being written. The file of an item that goes straight to its

@@ -356,7 +356,7 @@ final class HeldPartial {
 }
 
 extension ItemMetadata {
-    fileprivate func stored(at time: Int64) -> ItemMetadata {
+    func stored(at time: Int64) -> ItemMetadata {
         var metadata = self
         metadata.storedAt = time
         return metadata

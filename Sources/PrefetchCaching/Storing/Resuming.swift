@@ -5,51 +5,79 @@ internal import PrefetchItemFormat
 extension Engine {
     private enum Found {
         case none, inUse
-        case kept(ResumablePartial)
-        case newer(UInt16)
-        /// It can never be resumed.
-        case unusable
+        case some(Resumability)
     }
 
     /// Returns the partial of an item; `nil` when there is none, or a living process is writing it.
-    func partial(of key: ItemKey) throws(CacheError) -> ResumablePartial? {
+    ///
+    /// - Parameter intent: What the user asked for may be resumed in the cache or at its destination; the longer partial is
+    ///   returned.
+    func partial(of key: ItemKey, for intent: Intent = .opportunistic) throws(CacheError) -> ResumablePartial?
+    {
+        let cached = try cachedPartial(of: key)
+        guard intent == .userRequested, let staged = try stagedPartial(of: key)?.partial,
+            staged.contentBytes >= cached?.contentBytes ?? 0
+        else { return cached }
+        return staged
+    }
+
+    private func cachedPartial(of key: ItemKey) throws(CacheError) -> ResumablePartial? {
         var found = try find(key)
         if case .none = found, try folders.repair() { found = try find(key) }
         switch found {
-        case .kept(let partial): return partial
-        case .inUse: return nil
+        case .some(.possible(let partial, _, _)): return partial
+        case .some(.newer(let version)): events.send(.newerFormat(key, version: version))
+        case .some(.impossible): try discardCachedPartial(key)
         case .none: catalog.notePartialAbsent(key.hash)
-        case .newer(let version): events.send(.newerFormat(key, version: version))
-        case .unusable: try discardPartial(key)
+        case .inUse: break
         }
         return nil
     }
 
     private func find(_ key: ItemKey) throws(CacheError) -> Found {
         let fileSystem = environment.fileSystem
-        do {
+        do throws(FileSystemError) {
             let files = PartialFiles(incoming: folders.current.incoming)
             let length = try files.lengthOfChunks(key.hash)
-            guard let file = try files.openJournal(key.hash) else { return length == nil ? .none : .unusable }
+            guard let file = try files.openJournal(key.hash) else {
+                return length == nil ? .none : .some(.impossible)
+            }
             defer { fileSystem.close(file) }
-            guard let head = try PartialHead(of: file, in: fileSystem) else { return .unusable }
-            if try files.livingWriter(head) != nil { return .inUse }
-            var journal = try PartialJournal(of: file, in: fileSystem)
-            journal.cut(toStoredLength: length ?? 0)
-            let now = environment.now()
-            guard journal.metadata.key == key, !journal.chunks.isEmpty,
-                PartialItem.expiry(keptAt: head.keptAt, now: now, of: journal.metadata) > now
-            else { return .unusable }
-            return .kept(ResumablePartial(journal))
-        } catch let error as FileSystemError {
-            return try found(after: error)
-        } catch ItemFormatError.fileSystem(let error) {
-            return try found(after: error)
-        } catch ItemFormatError.newerVersion(let version) {
-            return .newer(version)
+            if let head = try PartialHead(of: file, in: fileSystem), try files.livingWriter(head) != nil {
+                return .inUse
+            }
+            return .some(
+                try Resumability(
+                    file, of: key.hash, chunksLength: length ?? 0, now: environment.now(), in: fileSystem))
         } catch {
-            return .unusable
+            return try found(after: error)
         }
+    }
+
+    /// What is kept of an item at its destination, if nobody is writing it; the longest of several.
+    private func stagedPartial(of key: ItemKey)
+        throws(CacheError) -> (place: StagedPartial, partial: ResumablePartial)?
+    {
+        try onFiles { () throws(FileSystemError) in
+            var longest: (place: StagedPartial, partial: ResumablePartial)?
+            for place in try stagedPartials(of: key.hash) {
+                guard case .possible(let partial, _, _)? = try place.resumability(now: environment.now()),
+                    partial.contentBytes > longest?.partial.contentBytes ?? 0, let file = try place.lock()
+                else { continue }
+                environment.fileSystem.unlock(file)
+                longest = (place, partial)
+            }
+            return longest
+        }
+    }
+
+    /// - Parameter hash: `nil` for those of all keys.
+    func stagedPartials(of hash: KeyHash? = nil) throws(FileSystemError) -> [StagedPartial] {
+        var all: [StagedPartial] = []
+        for folder in try destinations.support.stagingFolders() {
+            all += try StagedPartial.all(in: folder, of: hash)
+        }
+        return all
     }
 
     /// Without permission to read the file it cannot be resumed.
@@ -58,8 +86,19 @@ extension Engine {
         return .none
     }
 
-    /// Removes the partial of an item, unless a living process is writing it.
-    func discardPartial(_ key: ItemKey) throws(CacheError) {
+    /// Removes the partials of an item, unless a living process is writing them.
+    func discardPartials(_ key: ItemKey) throws(CacheError) {
+        try discardCachedPartial(key)
+        try discardStagedPartials(key)
+    }
+
+    func discardStagedPartials(_ key: ItemKey) throws(CacheError) {
+        try onFiles { () throws(FileSystemError) in
+            for partial in try stagedPartials(of: key.hash) { try partial.remove() }
+        }
+    }
+
+    func discardCachedPartial(_ key: ItemKey) throws(CacheError) {
         try locks.hold(key.hash.ofPartial) { () throws(CacheError) in
             let files = PartialFiles(incoming: folders.current.incoming)
             switch try onFiles(files.remove(key.hash)) {
@@ -84,8 +123,14 @@ extension Engine {
         try usage.requireOpen()
         let key = partial.metadata.key
         guard let replaced = try promotion(replacedBy: key, forgetting: forgettingPromotion) else {
-            try discardPartial(key)
+            try discardPartials(key)
             return .refused(refused(.alreadyPromoted, key, from: partial.metadata.source))
+        }
+        guard partial.metadata.intent == .opportunistic else {
+            let delivery = try resumeDelivery(
+                partial, forgettingPromotion: forgettingPromotion, replay: replay)
+            guard let delivery else { return nil }
+            return .begun(try stores.add(delivery))
         }
         let begun = try refusing(partial.metadata) { () -> ItemUnderWay? in
             if let refusal = try admission.refusal() { throw Refused(refusal) }
@@ -99,6 +144,16 @@ extension Engine {
         case .begun(nil): return nil
         case .begun(let store?): return .begun(try stores.add(store))
         }
+    }
+
+    /// - Returns: `nil` when there is nothing to resume.
+    private func resumeDelivery(
+        _ partial: ResumablePartial, forgettingPromotion: Bool, replay: (UnsafeRawBufferPointer) -> Void
+    ) throws(CacheError) -> Delivery? {
+        guard let (place, present) = try stagedPartial(of: partial.metadata.key),
+            present.generation == partial.generation
+        else { return nil }
+        return try Delivery(self, resuming: place, partial, forgettingPromotion: forgettingPromotion, replay)
     }
 
     /// - Returns: `nil` when there is nothing to resume. The partial is then removed, unless it is another one now.

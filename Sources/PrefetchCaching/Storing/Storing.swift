@@ -150,6 +150,7 @@ extension Engine {
             return .refused(refused(.alreadyPromoted, key, from: metadata.source))
         }
         guard metadata.intent == .opportunistic else {
+            if keepingPartial { try discardStagedPartials(key) }
             // For its folder and its empty file.
             return try admission.retryingAfterEviction {
                 () throws(CacheError) in
@@ -157,12 +158,12 @@ extension Engine {
             } _: { () throws(CacheError) in
                 try .begun(
                     Delivery(
-                        self, metadata, expectedLength: expectedLength,
+                        self, metadata, expectedLength: expectedLength, keepingChunks: keepingPartial,
                         forgettingPromotion: forgettingPromotion))
             }
         }
         return try refusing(metadata, expectedLength: expectedLength) {
-            if keepingPartial { try discardPartial(key) }
+            if keepingPartial { try discardCachedPartial(key) }
             return try beginItemInPlace(
                 metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
                 replacing: replaced, on: terms)

@@ -54,6 +54,7 @@ struct Show: CacheCommand {
             "status": "partial",
             "key": partial.key.string,
             "source": partial.source,
+            "intent": partial.intent.name,
             "content": "\(Size.exactText(partial.contentBytes)) so far",
             "stored": Size.exactText(partial.storedBytes),
             "charged": Size.exactText(partial.chargedBytes),

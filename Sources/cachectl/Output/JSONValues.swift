@@ -20,8 +20,9 @@ extension CachedItem {
 extension PartialItem {
     var json: JSONObject {
         [
-            "status": "partial", "key": key.string, "source": source, "contentBytes": contentBytes,
-            "storedBytes": storedBytes, "chargedBytes": chargedBytes, "destination": destination?.json,
+            "status": "partial", "key": key.string, "source": source, "intent": intent.name,
+            "contentBytes": contentBytes, "storedBytes": storedBytes, "chargedBytes": chargedBytes,
+            "destination": destination?.json,
             "keptAtMilliseconds": keptAt, "expiresAtMilliseconds": expiresAt,
         ]
     }

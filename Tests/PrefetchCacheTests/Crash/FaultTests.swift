@@ -69,7 +69,7 @@ import Testing
         }
         world.fileSystem.shorten { fault.errno == nil && isHit($0) }
         world.fileSystem.intercept { operation throws(FileSystemError) in
-            guard let errno = fault.errno, operation.canFail(with: errno), isHit(operation) else { return }
+            guard let errno = fault.errno, operation.mayFail(with: errno), isHit(operation) else { return }
             throw FileSystemError("\(operation)", errno: errno)
         }
         // What fails, fails with an error; whether it was right to is for the judge to say.
@@ -112,7 +112,7 @@ import Testing
 
 extension FileSystemTestSupport.Operation {
     /// Whether the kernel could answer with such an error.
-    fileprivate func canFail(with errno: Errno) -> Bool {
+    fileprivate func mayFail(with errno: Errno) -> Bool {
         switch errno {
         case .noSpace:
             [.write, .makeDirectory, .rename, .resize, .synchronize, .allocate, .commit].contains(kind)

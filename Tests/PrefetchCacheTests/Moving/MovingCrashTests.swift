@@ -107,13 +107,3 @@ import Testing
         #expect(calls > 8)
     }
 }
-
-extension FileSystemTestSupport.Operation {
-    fileprivate func canFail(with errno: Errno) -> Bool {
-        switch errno {
-        case .noSpace: [.write, .rename, .resize, .clone].contains(kind) || isCreating
-        case .permissionDenied: [.open, .unlink, .rename, .clone].contains(kind)
-        default: isChange || [.lock, .read, .attributes].contains(kind)
-        }
-    }
-}

@@ -183,16 +183,6 @@ import Testing
     }
 }
 
-extension FileSystemTestSupport.Operation {
-    fileprivate func canFail(with errno: Errno) -> Bool {
-        switch errno {
-        case .noSpace: [.write, .rename, .resize].contains(kind) || isCreating
-        case .permissionDenied: [.open, .unlink, .rename].contains(kind)
-        default: isChange || [.lock, .read, .attributes].contains(kind)
-        }
-    }
-}
-
 /// What the loss of power leaves of a partial, on a simulated disk.
 @Suite struct PartialPowerTests {
     private static let content = noise(3 << 20)

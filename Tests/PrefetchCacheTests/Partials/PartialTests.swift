@@ -142,19 +142,6 @@ import Testing
         #expect(try container.partials() == [])
     }
 
-    @Test func whatTheUserAskedForIsNotKept() throws {
-        let engine = try container.engine()
-        var metadata = ItemMetadata("asked for")
-        metadata.intent = .userRequested
-        guard
-            case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .automatic, expectedLength: 3 << 20, keepingPartial: true)
-        else { Issue.record("refused"); return }
-        try store.append(mebibytes: 2)
-        #expect(try store.suspend() == nil)
-        #expect(try engine.partial(of: "asked for") == nil)
-    }
-
     @Test func aNewBeginningDropsTheOldOne() throws {
         let engine = try container.engine()
         let old = try #require(try engine.keep(content, "key"))
@@ -282,7 +269,7 @@ import Testing
             try store.append(content)
             _ = try store.commit()
             #expect(try isSame(engine.content(key), content))
-            try engine.discardPartial(key)
+            try engine.discardPartials(key)
         }
         try FileManager.default.removeItem(at: container.catalog)
         try engine.maintain()
@@ -302,7 +289,7 @@ import Testing
         var events = engine.events.stream().makeAsyncIterator()
         #expect(try engine.partial(of: "key") == nil)
         #expect(await events.next() == .newerFormat("key", version: 2))
-        try engine.discardPartial("key")
+        try engine.discardPartials("key")
         #expect(try engine.keep(content, "key") == nil)
         try engine.close()
         try FileManager.default.removeItem(at: container.catalog)

@@ -1,4 +1,6 @@
+import FileSystemTestSupport
 import Synchronization
+import SystemPackage
 
 /// Counts calls that a test intercepts.
 final class CallCounter: Sendable {
@@ -6,4 +8,15 @@ final class CallCounter: Sendable {
 
     /// The number of earlier calls.
     func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).oldValue }
+}
+
+extension FileSystemTestSupport.Operation {
+    /// Whether the kernel could answer with such an error.
+    func canFail(with errno: Errno) -> Bool {
+        switch errno {
+        case .noSpace: [.write, .rename, .resize, .clone, .allocate].contains(kind) || isCreating
+        case .permissionDenied: [.open, .unlink, .rename, .clone].contains(kind)
+        default: isChange || [.lock, .read, .attributes].contains(kind)
+        }
+    }
 }

@@ -17,6 +17,22 @@ extension Engine {
     }
 }
 
+extension Engine {
+    /// Begins a store of what the user asked for.
+    func beginDelivery(_ key: ItemKey, expectedLength: Int64?, keepingPartial: Bool = false) throws
+        -> UnfinishedStore
+    {
+        var metadata = ItemMetadata(key)
+        metadata.intent = .userRequested
+        switch try beginStore(
+            metadata, encoding: .automatic, expectedLength: expectedLength, keepingPartial: keepingPartial)
+        {
+        case .begun(let store): return store
+        case .refused(let refusal): throw Refused(refusal)
+        }
+    }
+}
+
 extension UnfinishedStore {
     /// Appends as many MiB.
     func append(mebibytes count: Int) throws {
