@@ -217,17 +217,39 @@ extension PartialJournal {
         let loan = CodecLoan(from: codecs)
         var offset: Int64 = 0
         for (index, chunk) in chunks.enumerated() {
-            let length = Int(chunk.storedBytes)
-            let stored = loan.codec.input(atLeast: length).slice(0..<length)
-            let count = try onFiles(fileSystem.readAll(file, into: stored, at: offset))
-            guard count == length,
-                let content = content(of: UnsafeRawBufferPointer(stored), with: loan.codec),
-                Checksum.of(content) == chunk.checksum
-            else { return index }
+            guard let content = try content(of: chunk, at: offset, in: file, of: fileSystem, loan.codec) else {
+                return index
+            }
             sink(content)
-            offset += Int64(length)
+            offset += Int64(chunk.storedBytes)
         }
         return chunks.count
+    }
+
+    /// Reads and verifies one complete chunk, and passes its content to `body`.
+    ///
+    /// - Returns: `nil` for an invalid chunk.
+    /// - Throws: ``ItemFormatError/fileSystem(_:)``.
+    package func withContent<Value>(
+        ofChunk index: Int, in file: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool,
+        _ body: (UnsafeRawBufferPointer) -> Value
+    ) throws(ItemFormatError) -> Value? {
+        let loan = CodecLoan(from: codecs)
+        let offset = chunks[..<index].reduce(Int64(0)) { $0 + Int64($1.storedBytes) }
+        return try content(of: chunks[index], at: offset, in: file, of: fileSystem, loan.codec).map(body)
+    }
+
+    /// The content of a valid chunk, which is valid until the codec is used again.
+    private func content(
+        of chunk: Chunk, at offset: Int64, in file: Descriptor, of fileSystem: any FileSystem, _ codec: Codec
+    ) throws(ItemFormatError) -> UnsafeRawBufferPointer? {
+        let length = Int(chunk.storedBytes)
+        let stored = codec.input(atLeast: length).slice(0..<length)
+        guard try onFiles(fileSystem.readAll(file, into: stored, at: offset)) == length,
+            let content = content(of: UnsafeRawBufferPointer(stored), with: codec),
+            Checksum.of(content) == chunk.checksum
+        else { return nil }
+        return content
     }
 
     private func content(of stored: UnsafeRawBufferPointer, with codec: Codec) -> UnsafeRawBufferPointer? {

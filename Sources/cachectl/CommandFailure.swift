@@ -189,7 +189,7 @@ enum ExitCode: CInt, CaseIterable {
             case .areas(.notADirectory), .destination, .destinationUnavailable: .cannotCreate
             case .database: .inputOutput
             case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy, .locked,
-                .fileChanged:
+                .fileChanged, .notArriving, .otherVersion:
                 .refused
             case .notOurs, .fileOfCache: .notPermitted
             case .areas(.homeMissing), .areas(.userDirectoriesUnreadable), .areas(.workingDirectoryMissing),

@@ -43,6 +43,11 @@ public enum CacheError: Error, Hashable, Sendable {
     /// Another process opened or forgot the item at the same time, although it should have waited: a lock file was
     /// removed. Nothing is lost.
     case overtaken(ItemKey)
+    /// The content that a reader waits for is not being stored, see ``PrefetchCache/reader(for:patience:)``. What was read
+    /// so far is right.
+    case notArriving(ItemKey)
+    /// What a reader has read is of another version than what there is now.
+    case otherVersion(ItemKey)
     /// The catalog or the ledger failed, with the message of SQLite.
     case database(name: String, message: String)
     /// Another process holds a lock that the call needs: of the catalog, the ledger, the configuration, or of an item.
@@ -146,6 +151,9 @@ extension CacheError: CustomStringConvertible {
             "'\(key)' was opened before, and its file \(path) has since been moved or deleted"
         case .overtaken(let key):
             "another process opened or forgot '\(key)' at the same time; open it again"
+        case .notArriving(let key): "nobody is storing '\(key)'; download it again"
+        case .otherVersion(let key):
+            "'\(key)' was replaced by another version while it was read; read it from the beginning"
         case .database(let name, let message): "the \(name) failed: \(message)"
         case .busy(let what, let holder):
             "the \(what) is locked by \(holder.map { "process \($0.processID) (\($0.name))" } ?? "another process"), "

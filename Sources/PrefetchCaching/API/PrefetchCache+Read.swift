@@ -68,6 +68,18 @@ extension PrefetchCache {
         return try lookup.map { result in try result.get() }
     }
 
+    /// Returns a reader of an item that may not have arrived yet, or only in part: it waits for what is missing.
+    ///
+    /// ```swift
+    /// for try await piece in cache.reader(for: episode.key).pieces() { player.append(piece) }
+    /// ```
+    ///
+    /// - Parameter patience: How long to wait while nobody is storing the item: between two attempts of a download, or until
+    ///   its process is started again.
+    public func reader(for key: ItemKey, patience: Duration = .seconds(30)) -> ContentReader {
+        ContentReader(key, of: self, patience: patience) { try await Task.sleep(for: $0) }
+    }
+
     /// Returns what is known about a key; `nil` when it is neither cached nor promoted. Does not count as a use.
     public func status(of key: ItemKey) async throws(CacheError) -> ItemStatus? {
         try await run { engine throws(CacheError) in try engine.status(of: key) }.value

@@ -135,7 +135,7 @@ extension Engine {
     }
 
     /// Opens an item, checks its key, and hands a reader to `body`.
-    private func withItem<Value>(
+    func withItem<Value>(
         _ key: ItemKey, isUse: Bool = true, _ body: (ItemReader) throws(ItemFormatError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
         guard let file = try folders.openItem(key.hash) else {

@@ -67,6 +67,17 @@ final class FetchClaims: Sendable {
         if isHeld { Self.remove(CacheLayout.claim(of: claim.hash), claim.file, in: claim.incoming) }
     }
 
+    /// Whether a process, this one or another, is fetching the content of a key.
+    func isHeld(_ hash: KeyHash) throws(CacheError) -> Bool {
+        if state.withLock({ $0.claims[hash] != nil }) { return true }
+        let incoming = folders.current.incoming
+        do {
+            return try incoming.fileSystem.isLocked(CacheLayout.claim(of: hash), in: incoming)
+        } catch {
+            throw .fileSystem(error)
+        }
+    }
+
     /// Releases all claims, and grants no more.
     func close() {
         let claims = state.withLock { state in

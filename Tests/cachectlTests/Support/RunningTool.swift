@@ -50,6 +50,15 @@ final class RunningTool {
         return false
     }
 
+    /// Runs the tool to its end.
+    ///
+    /// - Returns: The exit code.
+    static func run(_ arguments: [String], in container: Container) throws -> Int32 {
+        let tool = try RunningTool(arguments, in: container)
+        while try tool.nextEvent() != nil {}
+        return tool.outcome().status
+    }
+
     func send(_ signal: Int32) {
         _ = kill(process.processIdentifier, signal)
     }
@@ -61,6 +70,28 @@ final class RunningTool {
         if !hasEnded { ended.wait() }
         hasEnded = true
         return (process.terminationStatus, process.terminationReason == .uncaughtSignal)
+    }
+}
+
+/// `cachectl` while it runs, its output in a file.
+final class FollowingTool {
+    private let process = ChildProcess()
+    private let file: URL
+
+    init(_ arguments: [String], in container: Container) throws {
+        file = try container.folder.write(Data(), to: "output-\(UUID().uuidString)")
+        process.executableURL = URL(filePath: try Tool.path)
+        process.arguments = arguments + ["--container", container.root.path]
+        process.environment = ["PATH": "/usr/bin:/bin", "HOME": container.folder.url.path]
+        process.standardOutput = try FileHandle(forWritingTo: file)
+        try process.run()
+    }
+
+    /// Waits for the end of the process, which must be successful.
+    func output() throws -> Data {
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+        return try Data(contentsOf: file)
     }
 }
 

@@ -1,0 +1,173 @@
+internal import Foundation
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import SystemPackage
+
+/// What there is of an item's content.
+enum Arrival: Sendable {
+    /// Bytes at the offset; none at the end of the content.
+    case present(Data, ContentVersion, isComplete: Bool)
+    /// They have not arrived.
+    ///
+    /// - Parameter version: `nil` when there is nothing of the item.
+    case awaited(version: ContentVersion?)
+}
+
+/// Tells whether two parts belong to one content.
+struct ContentVersion: Sendable {
+    let validator: Validator
+    /// Bytes of the whole content, if known.
+    let length: Int64?
+
+    func canBe(_ other: ContentVersion) -> Bool {
+        if let length, let others = other.length, length != others { return false }
+        return validator.isUnknown || other.validator.isUnknown || validator == other.validator
+    }
+}
+
+extension Validator {
+    fileprivate var isUnknown: Bool { entityTag == nil && lastModified == nil }
+}
+
+/// Content that is read while it is stored, by this process or another.
+extension Engine {
+    /// Returns the content of a key from an offset on: of the cached item, of the file that it was promoted to, or of a
+    /// partial, whose whole chunks can be read.
+    ///
+    /// - Parameters:
+    ///   - limit: The most bytes to return.
+    ///   - isUse: Whether content that is complete counts as used.
+    /// - Throws: ``CacheError/item(_:)`` with `rangeOutOfBounds` for an offset past the end.
+    func arrival(of key: ItemKey, from offset: Int64, upTo limit: Int, isUse: Bool)
+        throws(CacheError) -> Arrival
+    {
+        // A row that is missing is noted only once, not with every look.
+        if try isCached(key.hash) {
+            let lookup = try withItem(key, isUse: isUse) { reader throws(ItemFormatError) in
+                let length = reader.footer.contentBytes
+                return Arrival.present(
+                    try Data(reading: range(from: offset, upTo: limit, of: length), of: reader),
+                    ContentVersion(validator: reader.footer.metadata.validator, length: length), isComplete: true)
+            }
+            if let arrival = lookup.value { return arrival }
+        }
+        if let entry = try promotedEntry(key) {
+            let lookup = try withPromotedFile(entry, isUse: isUse) { file, length throws(CacheError) in
+                let wanted = try onItem(range(from: offset, upTo: limit, of: length))
+                return Arrival.present(
+                    try onFiles(Data(reading: wanted, of: file, in: environment.fileSystem)),
+                    ContentVersion(validator: entry.provenance?.validator ?? Validator(), length: length), isComplete: true)
+            }
+            if let arrival = lookup.value { return arrival }
+        }
+        var known: ContentVersion?
+        for partial in try partialsUnderWay(of: key) {
+            defer { environment.fileSystem.close(partial.chunks) }
+            guard
+                let arrival = try arrival(in: partial.chunks, partial.journal, from: offset, upTo: limit)
+            else { continue }
+            if case .awaited(let version) = arrival { known = known ?? version } else { return arrival }
+        }
+        return .awaited(version: known)
+    }
+
+    private func range(from offset: Int64, upTo limit: Int, of length: Int64)
+        throws(ItemFormatError) -> Range<Int64>
+    {
+        guard (0...length).contains(offset) else {
+            throw .rangeOutOfBounds(offset..<max(offset, offset + 1), contentBytes: length)
+        }
+        return offset..<min(length, offset + Int64(limit))
+    }
+
+    /// The content of a partial: at most to the end of the chunk at the offset.
+    ///
+    /// - Returns: `nil` if that chunk is damaged, or was overwritten meanwhile.
+    private func arrival(
+        in chunks: Descriptor, _ journal: PartialJournal, from offset: Int64, upTo limit: Int
+    ) throws(CacheError) -> Arrival? {
+        let version = ContentVersion(
+            validator: journal.metadata.validator, length: journal.expectedLength)
+        if let length = version.length {
+            guard try !onItem(range(from: offset, upTo: limit, of: length)).isEmpty else {
+                return .present(Data(), version, isComplete: false)
+            }
+        }
+        let (index, start) = offset.quotientAndRemainder(dividingBy: Int64(ItemLimits.chunkBytes))
+        guard index < journal.chunks.count else { return .awaited(version: version) }
+        let data = try onItem(
+            journal.withContent(
+                ofChunk: Int(index), in: chunks, of: environment.fileSystem, codecs: codecs
+            ) { content in Data(content[Int(start)...].prefix(limit)) })
+        return data.map { .present($0, version, isComplete: false) }
+    }
+
+    /// The partials of a key, the longest first, whether or not somebody is writing them. The caller closes their files.
+    private func partialsUnderWay(of key: ItemKey)
+        throws(CacheError) -> [(journal: PartialJournal, chunks: Descriptor)]
+    {
+        let files = PartialFiles(incoming: folders.current.incoming)
+        var found = [
+            try onFiles(
+                open(files.incoming, CacheLayout.journal(of: key.hash), CacheLayout.keptPartial(of: key.hash))
+            )
+        ]
+        for staged in try onFiles(stagedPartials(of: key.hash)) {
+            found.append(try onFiles(open(staged.staging, staged.journalName, staged.name)))
+        }
+        return found.compactMap(\.self).sorted { $0.journal.contentBytes > $1.journal.contentBytes }
+    }
+
+    /// - Returns: `nil` if the partial is not there, or its journal cannot be used now: it may just be begun anew.
+    private func open(_ folder: Directory, _ journal: FilePath, _ chunks: FilePath)
+        throws(FileSystemError) -> (journal: PartialJournal, chunks: Descriptor)?
+    {
+        let fileSystem = environment.fileSystem
+        do throws(FileSystemError) {
+            let content = try fileSystem.withFile(journal, in: folder.descriptor, .read) {
+                file throws(FileSystemError) in
+                Result { () throws(ItemFormatError) in try PartialJournal(of: file, in: fileSystem) }
+            }
+            switch content {
+            case .success(let journal):
+                return (journal, try fileSystem.open(chunks, in: folder.descriptor, .read))
+            case .failure(.fileSystem(let error)): throw error
+            case .failure: return nil
+            }
+        } catch {
+            guard error.isNotFound || error.isNotRegularFile else { throw error }
+            return nil
+        }
+    }
+
+    /// Whether a process, this one or another, is storing an item.
+    func isUnderWay(_ key: ItemKey) throws(CacheError) -> Bool {
+        if try claims.isHeld(key.hash) { return true }
+        let files = PartialFiles(incoming: folders.current.incoming)
+        return try onFiles { () throws(FileSystemError) in
+            if case .held = try files.state(of: key.hash) { return true }
+            for folder in try destinations.support.stagingFolders() {
+                for entry in try environment.fileSystem.entries(of: folder.descriptor)
+                where CacheLayout.hash(ofStaged: entry.name) == key.hash {
+                    let name = FilePath(root: nil, [entry.name])
+                    if try environment.fileSystem.isLocked(name, in: folder) { return true }
+                }
+            }
+            return false
+        }
+    }
+}
+
+extension FileSystem {
+    /// Whether a file is locked, by this process or another; `false` also without the file or locks.
+    func isLocked(_ name: FilePath, in folder: Directory) throws(FileSystemError) -> Bool {
+        do {
+            let file = try open(name, in: folder.descriptor, .read)
+            defer { unlock(file) }
+            return try !lock(file, .shared, waiting: false)
+        } catch {
+            guard error.isNotFound || error.isNotRegularFile || error.isUnsupported else { throw error }
+            return false
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPTestServer
+import Testing
+
+extension ServerTests {
+    /// Content that is read while it is downloaded, by a process that is killed and started again.
+    @Suite struct FollowedFetchTests {
+        private let nginx: Nginx
+        private let container: Container
+        private let content = noise(40 << 20, seed: 1)
+
+        init() throws {
+            nginx = try Nginx()
+            container = try Container()
+            try content.write(to: nginx.files.appending(path: "film.mp4"))
+            try container.succeed("configure", "--budget", "1GiB", "--largest", "1GiB")
+        }
+
+        private func follow(_ arguments: String...) throws -> FollowingTool {
+            try FollowingTool(["cat", "film", "--follow"] + arguments, in: container)
+        }
+
+        @Test(arguments: [[], ["--requested"]])
+        func theReaderGetsEveryByteOnceWhileTheDownloadIsKilledThreeTimes(_ options: [String]) throws {
+            let whole = try follow()
+            let end = try follow("--range", "-5")
+            let middle = try follow("--range", "30000000-30000009")
+            let arguments =
+                ["fetch", "--json", "--key", "film", nginx.url("film.mp4", isSlow: true)] + options
+            for part in 1...3 {
+                let tool = try RunningTool(arguments, in: container)
+                #expect(try tool.wait { $0.completedBytes ?? 0 > content.count / 4 * part })
+                tool.send(SIGKILL)
+                #expect(tool.outcome().wasKilled)
+            }
+            #expect(try RunningTool.run(arguments, in: container) == 0)
+            #expect(try middle.output() == content[30_000_000..<30_000_010])
+            #expect(try whole.output() == content)
+            #expect(try end.output() == content.suffix(5))
+        }
+
+        @Test func aDownloadThatDoesNotGoOnIsAnErrorAfterTheTimeout() throws {
+            let outcome = try container.cachectl("cat", "film", "--follow", "--timeout", "100ms")
+            #expect(outcome.status == 75)
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.errors == "cachectl: error: nobody is storing 'film'; download it again\n")
+        }
+
+        @Test func aRangePastTheEndIsAnErrorThatNamesTheLength() throws {
+            try container.succeed("put", "k", "-", input: Data("0123456789".utf8))
+            let outcome = try container.cachectl("cat", "k", "--follow", "--range", "5-10")
+            #expect(outcome.status == 64)
+            #expect(outcome.output == Data("56789".utf8))
+            #expect(
+                outcome.errors
+                    == "cachectl: error: the range 5-10 is past the end: the item has 10 bytes\n")
+        }
+    }
+}
