@@ -33,6 +33,15 @@ let package = Package(
                 .product(name: "PrefetchDownloading", package: "PrefetchCache"),
             ]),
         .executableTarget(
+            name: "Streaming",
+            dependencies: [
+                "Storytelling",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
+                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
+            ]),
+        .executableTarget(
             name: "StorageChecking",
             dependencies: [
                 "Storytelling",

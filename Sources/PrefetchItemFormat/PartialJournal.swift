@@ -217,7 +217,8 @@ extension PartialJournal {
         let loan = CodecLoan(from: codecs)
         var offset: Int64 = 0
         for (index, chunk) in chunks.enumerated() {
-            guard let content = try content(of: chunk, at: offset, in: file, of: fileSystem, loan.codec) else {
+            guard let content = try content(of: chunk, at: offset, in: file, of: fileSystem, loan.codec)
+            else {
                 return index
             }
             sink(content)

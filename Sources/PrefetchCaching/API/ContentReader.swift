@@ -23,8 +23,12 @@ public struct ContentReader: Sendable {
         let version = Mutex<ContentVersion?>(nil)
         /// Whether it was counted as a use.
         let isCounted = Atomic(false)
+        /// The piece that was read last: most callers go on where they have stopped.
+        let piece = Mutex<(offset: Int64, content: Data)>((0, Data()))
     }
 
+    /// The least to read at once: the length of a chunk, which has to be read and verified as a whole.
+    private static let pieceLength = 1 << 20
     /// How long to wait between two looks: twice as long each time.
     private static let pauses: ClosedRange<Duration> = .milliseconds(10)...Duration.milliseconds(160)
     /// After how much waiting to look whether somebody is still storing the item.
@@ -56,14 +60,29 @@ public struct ContentReader: Sendable {
     /// - Parameters:
     ///   - offset: In bytes of content.
     ///   - limit: The most bytes to return, at least 1.
-    /// - Returns: At least one byte, or none at the end of the content.
+    /// - Returns: At least one byte, or none at the end of the content. What one call does not return of a chunk is kept in
+    ///   memory for the next.
     /// - Throws: ``CacheError/notArriving(_:)`` when nobody has been storing the item for the reader's patience,
     ///   ``CacheError/otherVersion(_:)`` when the item was replaced since the first call, ``CacheError/item(_:)`` with
     ///   `rangeOutOfBounds` for an offset past the end, ``CacheError/cancelled`` when the task is cancelled, and
     ///   ``CacheError/fileSystem(_:)``.
     public func read(from offset: Int64, upTo limit: Int = 1 << 20) async throws(CacheError) -> Data {
-        try await wait { cache throws(CacheError) in
-            try await look(at: offset, upTo: max(1, limit), in: cache)
+        let limit = max(1, limit)
+        if let known = known(from: offset, upTo: limit) { return known }
+        let content = try await wait { cache throws(CacheError) in
+            try await look(at: offset, upTo: max(limit, Self.pieceLength), in: cache)
+        }
+        guard content.count > limit else { return content }
+        state.piece.withLock { $0 = (offset, content) }
+        return Data(content.prefix(limit))
+    }
+
+    /// Bytes of the piece that was read last; `nil` if it does not have that at the offset.
+    private func known(from offset: Int64, upTo limit: Int) -> Data? {
+        state.piece.withLock { piece in
+            let start = offset - piece.offset
+            guard (0..<Int64(piece.content.count)).contains(start) else { return nil }
+            return Data(piece.content.dropFirst(Int(start)).prefix(limit))
         }
     }
 

@@ -47,7 +47,8 @@ extension Engine {
                 let length = reader.footer.contentBytes
                 return Arrival.present(
                     try Data(reading: range(from: offset, upTo: limit, of: length), of: reader),
-                    ContentVersion(validator: reader.footer.metadata.validator, length: length), isComplete: true)
+                    ContentVersion(validator: reader.footer.metadata.validator, length: length),
+                    isComplete: true)
             }
             if let arrival = lookup.value { return arrival }
         }
@@ -56,7 +57,8 @@ extension Engine {
                 let wanted = try onItem(range(from: offset, upTo: limit, of: length))
                 return Arrival.present(
                     try onFiles(Data(reading: wanted, of: file, in: environment.fileSystem)),
-                    ContentVersion(validator: entry.provenance?.validator ?? Validator(), length: length), isComplete: true)
+                    ContentVersion(validator: entry.provenance?.validator ?? Validator(), length: length),
+                    isComplete: true)
             }
             if let arrival = lookup.value { return arrival }
         }
