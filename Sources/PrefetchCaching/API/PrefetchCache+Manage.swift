@@ -156,7 +156,8 @@ extension PrefetchCache {
     /// Whether an item is remembered that was stored and left unused: downloading it again is a repetition.
     package func remembersStored(_ key: ItemKey) async throws(CacheError) -> Bool {
         try await run { engine throws(CacheError) in
-            try engine.catalog.reading { try $0.remembersStored(key.hash) }
+            // Once for each download: what has just left need not be known.
+            try engine.catalog.reading(includingPending: false) { try $0.remembersStored(key.hash) }
         }
     }
 

@@ -203,8 +203,12 @@ final class Catalog: Sendable {
 
     /// Runs `body`, which only reads. Writes pending changes first, if there are any, the volume has room for them and
     /// no other process is writing.
-    func reading<Result>(_ body: (CatalogTransaction) throws -> Result) throws(CacheError) -> Result {
-        if inMemory({ !$0.pending.isEmpty }) {
+    ///
+    /// - Parameter includesPending: `false` to read without them, which costs no transaction that writes.
+    func reading<Result>(
+        includingPending includesPending: Bool = true, _ body: (CatalogTransaction) throws -> Result
+    ) throws(CacheError) -> Result {
+        if includesPending, inMemory({ !$0.pending.isEmpty }) {
             do {
                 return try transaction(body)
             } catch {
