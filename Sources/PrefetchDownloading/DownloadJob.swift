@@ -97,9 +97,9 @@ final class DownloadJob: Sendable {
         stop(.pressure(pressure))
     }
 
-    func start(on executor: any TaskExecutor, _ body: @escaping @Sendable () async -> Void) {
+    func start(_ body: @escaping @Sendable () async -> Void) {
         state.withLock { state in
-            state.task = Task(executorPreference: executor) { await body() }
+            state.task = Task { await body() }
             if state.stop != nil { state.task?.cancel() }
         }
     }
@@ -111,10 +111,10 @@ final class DownloadJob: Sendable {
     ///
     /// - Parameter isHeld: Whether opportunistic downloads have to wait.
     func attempt(
-        on executor: any TaskExecutor, unless isHeld: () -> Bool,
+        unless isHeld: () -> Bool,
         _ body: @escaping @Sendable () async -> Result<DownloadOutcome, AttemptFailure>
     ) async -> Result<DownloadOutcome, AttemptFailure> {
-        let attempt = Task(executorPreference: executor) { await body() }
+        let attempt = Task { await body() }
         state.withLock { ($0.attempt, $0.isPaused) = (attempt, false) }
         defer { state.withLock { $0.attempt = nil } }
         // They may have had to since it got its slot.

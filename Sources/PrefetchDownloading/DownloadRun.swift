@@ -72,7 +72,7 @@ struct DownloadRun: Sendable {
             let (network, waited) = (job.network, waits)
             defer { holdsSlot = false }
             let result = await slots.use(entry, isHeld: holdsSlot) {
-                await job.attempt(on: cache.downloadExecutor, unless: { slots.areHeld }) {
+                await job.attempt(unless: { slots.areHeld }) {
                     do {
                         return .success(
                             try await cache.whileRunning {

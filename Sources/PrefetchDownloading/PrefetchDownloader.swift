@@ -204,7 +204,7 @@ public final class PrefetchDownloader: Sendable {
     private func start(_ job: DownloadJob) {
         let run = run(job)
         slots.take(run.entry) { [self] in
-            job.start(on: cache.downloadExecutor) { [self] in
+            job.start { [self] in
                 job.emit(.finished(await run.outcome()))
                 state.withLock { remove(job, &$0) }
             }

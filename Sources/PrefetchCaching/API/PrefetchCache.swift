@@ -97,9 +97,6 @@ public final class PrefetchCache: Sendable {
     /// other tasks, nor from maintenance.
     public var executor: any TaskExecutor { lanes.guests }
 
-    /// The same for downloads, which take no threads from other tasks.
-    package var downloadExecutor: any TaskExecutor { lanes.downloads }
-
     /// The events of the cache in this process, from now on.
     public var events: CacheEvents { hub.stream() }
 

@@ -4,12 +4,10 @@ internal import Synchronization
 /// The threads of one cache, in lanes that do not take threads from each other.
 ///
 /// Calls that may wait for another process and reads, which never do, have separate lanes: however many calls wait,
-/// reads proceed. The user's tasks, downloads and maintenance have lanes of their own as well.
+/// reads proceed. The user's tasks and maintenance have lanes of their own as well.
 final class Lanes: Sendable {
     /// For tasks of the user that prefer the cache's executor.
     let guests = BlockingExecutor()
-    /// For downloads, most of which is calls of the cache.
-    let downloads = BlockingExecutor()
     private let reads = BlockingExecutor()
     private let calls = BlockingExecutor()
     private let background = DispatchQueue(label: "PrefetchCache.background", qos: .utility)
@@ -25,11 +23,9 @@ final class Lanes: Sendable {
     func run<Result: Sendable, Failure: Error>(
         _ lane: Lane, _ body: @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        let mayBlock = withUnsafeCurrentTask { task in
-            let executor = task?.unownedTaskExecutor
-            return executor == guests.asUnownedTaskExecutor() || executor == downloads.asUnownedTaskExecutor()
+        if withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor == guests.asUnownedTaskExecutor() }) {
+            return try body()
         }
-        if mayBlock { return try body() }
         return try await withTaskExecutorPreference(lane == .reads ? reads : calls) {
             () async throws(Failure) in try body()
         }
