@@ -34,10 +34,15 @@ final class DownloadJob: Sendable {
     /// In seconds since 1970.
     let requestedAt: Int64
     let terms: AdmissionTerms
+    private let tally: DownloadTally
     private let state: Mutex<State>
 
-    init(_ request: DownloadRequest, number: Int, at time: Int64, on terms: AdmissionTerms) {
+    init(
+        _ request: DownloadRequest, number: Int, at time: Int64, on terms: AdmissionTerms,
+        countedBy tally: DownloadTally = DownloadTally()
+    ) {
         self.request = request
+        self.tally = tally
         requestedAt = time
         self.number = number
         self.terms = terms
@@ -145,6 +150,7 @@ final class DownloadJob: Sendable {
             if case .finished = event { state.isOver = true }
             return state.listeners
         }
+        tally.note(event, of: request)
         for listener in listeners { listener.download.receive(event) }
     }
 

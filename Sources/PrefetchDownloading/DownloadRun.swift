@@ -43,6 +43,7 @@ struct DownloadRun: Sendable {
     let cache: PrefetchCache
     let environment: DownloaderEnvironment
     let slots: TransferSlots
+    let tally: DownloadTally
 
     var request: DownloadRequest { job.request }
     private var origin: Origin? { request.urlRequest.url.flatMap(Origin.init) }
@@ -161,6 +162,7 @@ struct DownloadRun: Sendable {
 
     func countFetched(_ bytes: Int64, again: Int64, inVain: Int64) async {
         guard bytes > 0 else { return }
+        tally.count(received: bytes, again: again, inVain: inVain)
         do {
             try await cache.noteFetched(bytes, again: again, inVain: inVain, from: request.source)
         } catch {
@@ -350,6 +352,7 @@ struct DownloadRun: Sendable {
         request.prepare(for: plan)
         try environment.restrict(&request, network)
         for _ in 0...max(0, configuration.redirects) {
+            tally.countRequest()
             let exchange = environment.transport.start(request)
             exchange.detectStalls(
                 after: max(configuration.stallTimeout, .milliseconds(1)), sleep: environment.sleep)

@@ -40,6 +40,7 @@ public final class PrefetchDownloader: Sendable {
     let cache: PrefetchCache
     private let environment: DownloaderEnvironment
     private let slots: TransferSlots
+    private let tally = DownloadTally()
     private let state = Mutex(State())
     private let watches = Mutex<[Task<Void, Never>]>([])
 
@@ -119,7 +120,7 @@ public final class PrefetchDownloader: Sendable {
             }
             state.lastNumber += 1
             let job = DownloadJob(
-                request, number: state.lastNumber, at: now, on: terms(for: request, &state))
+                request, number: state.lastNumber, at: now, on: terms(for: request, &state), countedBy: tally)
             _ = job.add(download, over: network)
             state.jobs[request.key, default: []].append(job)
             if jobs.isEmpty { start(job) }
@@ -151,12 +152,14 @@ public final class PrefetchDownloader: Sendable {
             let now = environment.now()
             state.withLock { if $0.jobs.isEmpty { $0.rounds.pause(now: now) } }
         }
-        return await body(run(DownloadJob(request, number: 0, at: environment.now(), on: terms)))
+        let job = DownloadJob(request, number: 0, at: environment.now(), on: terms, countedBy: tally)
+        return await body(run(job))
     }
 
     private func run(_ job: DownloadJob) -> DownloadRun {
         DownloadRun(
-            job: job, configuration: configuration, cache: cache, environment: environment, slots: slots)
+            job: job, configuration: configuration, cache: cache, environment: environment, slots: slots,
+            tally: tally)
     }
 
     /// Starts or joins many downloads. Of those waiting for a slot, user-requested ones start first, then those of
@@ -176,6 +179,20 @@ public final class PrefetchDownloader: Sendable {
         for index in order { downloads[index] = start(requests[index]) }
         return downloads.compactMap(\.self)
     }
+
+    /// The events of all downloads, from now on; each once, however many handles a download has. A listener that falls more
+    /// than 4,096 events behind loses the oldest.
+    ///
+    /// ```swift
+    /// for await event in downloader.events {
+    ///     if case .finished(.failed(let error)) = event.event { log(event.key, error) }
+    /// }
+    /// ```
+    public var events: AsyncStream<DownloaderEvent> { tally.events() }
+
+    /// What was transferred since the downloader was created, by attempts that have ended. The cache keeps the same sums,
+    /// by day and source, see `PrefetchCache.history(since:)`.
+    public var totals: DownloadTotals { tally.totals }
 
     /// Cancels all downloads, and waits until their partials have been kept.
     public func cancelAll() async {
