@@ -90,9 +90,22 @@ import Testing
         #expect(try await reader.read(last) == content.suffix(10))
         #expect(sleeps.next() == 3)
         #expect(try await reader.read(from: Int64(content.count)).isEmpty)
-        await #expect(throws: CacheError.self) { try await reader.read(from: Int64(content.count + 1)) }
+        #expect(try await reader.read(from: 10, upTo: .max) == content.dropFirst(10))
+        for offset in [-1, Int64(content.count + 1), .max, .min] {
+            await #expect(throws: CacheError.self) { try await reader.read(from: offset, upTo: .max) }
+        }
         await #expect(throws: CacheError.self) {
             try await reader.read(last.lowerBound..<last.upperBound + 1)
+        }
+    }
+
+    @Test func anOffsetBeforeTheContentIsAnErrorAtOnce() async throws {
+        let cache = try await container.cache()
+        let writer = try await begin(metadata(.opportunistic), expectedLength: nil, in: cache)
+        try await write(0, to: writer)
+        let reader = reader(of: cache) { _ in Issue.record("it waits") }
+        for offset in [-1, .min] as [Int64] {
+            await #expect(throws: CacheError.self) { try await reader.read(from: offset) }
         }
     }
 
@@ -127,18 +140,25 @@ import Testing
         #expect((.seconds(5)...Duration.seconds(6)).contains(slept.withLock { $0 }))
         // Not while somebody does, even if there is no whole chunk yet.
         let writer = try await begin(metadata(.userRequested), expectedLength: nil, in: cache)
+        let waits = Atomic(0)
         let patient = self.reader(of: cache, patience: .zero) { number in
+            waits.store(number, ordering: .relaxed)
             if number == 30 { try await writer.cancel() }
         }
         await #expect(throws: CacheError.notArriving("film")) { try await patient.read(from: 0) }
+        #expect(waits.load(ordering: .relaxed) >= 30)
         guard case .claimed(let claim) = try await cache.claim("film") else {
             Issue.record("not claimed")
             return
         }
-        let claimed = self.reader(of: cache, patience: .zero) { number in
+        // As another process sees it.
+        let other = try await container.cache()
+        let claimed = self.reader(of: other, patience: .zero) { number in
+            waits.store(number + 100, ordering: .relaxed)
             if number == 30 { await cache.release(claim) }
         }
         await #expect(throws: CacheError.notArriving("film")) { try await claimed.read(from: 0) }
+        #expect(waits.load(ordering: .relaxed) >= 130)
     }
 
     @Test func twoVersionsAreNeverMixed() async throws {

@@ -80,9 +80,9 @@ public struct ContentReader: Sendable {
     /// Bytes of the piece that was read last; `nil` if it does not have that at the offset.
     private func known(from offset: Int64, upTo limit: Int) -> Data? {
         state.piece.withLock { piece in
-            let start = offset - piece.offset
-            guard (0..<Int64(piece.content.count)).contains(start) else { return nil }
-            return Data(piece.content.dropFirst(Int(start)).prefix(limit))
+            let present = piece.offset..<piece.offset + Int64(piece.content.count)
+            guard present.contains(offset) else { return nil }
+            return Data(piece.content.dropFirst(Int(offset - piece.offset)).prefix(limit))
         }
     }
 

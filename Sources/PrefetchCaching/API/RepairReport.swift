@@ -19,7 +19,7 @@ public struct RepairReport: Hashable, Sendable {
     public enum Action: String, Hashable, Sendable, CaseIterable {
         /// A promotion that a crash interrupted is completed, or undone if it failed.
         case promotionResolved
-        /// A file in a staging folder that belongs to no promotion is removed.
+        /// A file in a staging folder that belongs to no promotion and cannot be resumed is removed.
         case stagedFileRemoved
         /// A partial of a dead writer, or a kept partial that can never be resumed, is removed.
         case partialRemoved

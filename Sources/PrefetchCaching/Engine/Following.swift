@@ -41,6 +41,7 @@ extension Engine {
     func arrival(of key: ItemKey, from offset: Int64, upTo limit: Int, isUse: Bool)
         throws(CacheError) -> Arrival
     {
+        guard offset >= 0 else { throw .item(.rangeOutOfBounds(offset..<0, contentBytes: 0)) }
         // A row that is missing is noted only once, not with every look.
         if try isCached(key.hash) {
             let lookup = try withItem(key, isUse: isUse) { reader throws(ItemFormatError) in
@@ -77,9 +78,9 @@ extension Engine {
         throws(ItemFormatError) -> Range<Int64>
     {
         guard (0...length).contains(offset) else {
-            throw .rangeOutOfBounds(offset..<max(offset, offset + 1), contentBytes: length)
+            throw .rangeOutOfBounds(offset..<max(offset, length), contentBytes: length)
         }
-        return offset..<min(length, offset + Int64(limit))
+        return offset..<offset + min(length - offset, Int64(limit))
     }
 
     /// The content of a partial: at most to the end of the chunk at the offset.

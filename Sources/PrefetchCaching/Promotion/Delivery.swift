@@ -173,6 +173,8 @@ final class Delivery: StoreUnderWay {
                 try onFiles { () throws(FileSystemError) in
                     try fileSystem.resize(file, to: journal.content.storedBytes)
                     try fileSystem.resize(journal.file, to: journal.content.length)
+                    try PartialHead.write(
+                        writer: 0, keptAt: engine.environment.now(), to: journal.file, in: fileSystem)
                 }
                 return journal
             }

@@ -182,6 +182,17 @@ import Testing
         #expect(try staged() == [])
     }
 
+    @Test func theNextProcessDoesNotKeepWhatWasOpenedInAnotherWay() throws {
+        let engine = try container.engine()
+        let partial = try #require(try keep(1 << 20, "film", in: engine))
+        while engine.environment.now() <= partial.metadata.storedAt {}
+        try engine.store(content, "film")
+        guard case .hit = try engine.open("film") else { Issue.record("missed"); return }
+        try engine.close()
+        _ = try container.engine()
+        #expect(try staged() == [])
+    }
+
     @Test func aJournalAloneGoesAndThatOfANewerVersionStays() throws {
         try keep(1 << 20, "old", in: container.engine())
         try keep(1 << 20, "newer", in: container.engine())
