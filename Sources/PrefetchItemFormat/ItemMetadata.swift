@@ -21,6 +21,9 @@ public struct Validator: Hashable, Sendable {
         self.entityTag = entityTag
         self.lastModified = lastModified
     }
+
+    /// Whether nothing is known of the version.
+    package var isEmpty: Bool { entityTag == nil && lastModified == nil }
 }
 
 /// The metadata stored inside an item. Together with the content, it is sufficient to list and promote the item.

@@ -39,11 +39,14 @@ struct PressureRehearsalTests {
             }
         }
         try engine.maintain()
+        // What the volume allocates later changes its free space, and with it the budget.
+        try volume.settle()
         let items = try engine.items()
         let statistics = try engine.statistics()
         let available = shortage.available(try engine.capacity().capacity.thresholds)
         let foretold = try engine.rehearse(available: available)
-        #expect(try engine.items() == items && engine.statistics() == statistics)
+        #expect(try engine.items() == items)
+        #expect(try engine.statistics() == statistics)
         #expect(items.allSatisfy { FileManager.default.fileExists(atPath: container.item($0.key).path) })
 
         try volume.leave(available)

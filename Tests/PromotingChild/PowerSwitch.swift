@@ -21,6 +21,8 @@
         }
 
         func cut() {
+            // A mapped page of a volume without power cannot be read, which would end the process in another way.
+            signal(SIGBUS) { _ in kill(getpid(), SIGKILL) }
             var flags = Self.withoutFlushing
             // Another thread may have been faster.
             guard ioctl(volume, Self.shutDown, &flags) == 0 || errno == EIO else {

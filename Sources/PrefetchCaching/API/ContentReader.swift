@@ -31,7 +31,7 @@ public struct ContentReader: Sendable {
     private static let pieceLength = 1 << 20
     /// How long to wait between two looks: twice as long each time.
     private static let pauses: ClosedRange<Duration> = .milliseconds(10)...Duration.milliseconds(160)
-    /// After how much waiting to look whether somebody is still storing the item.
+    /// After how much waiting to look whether somebody is storing the item.
     private static let attention = Duration.milliseconds(500)
 
     init(
@@ -130,8 +130,9 @@ public struct ContentReader: Sendable {
         -> Data?
     {
         let isUse = limit > 0 && !state.isCounted.load(ordering: .relaxed)
+        let known = state.version.withLock(\.self)
         let arrival = try await cache.run(in: .reads) { [key] engine throws(CacheError) in
-            try engine.arrival(of: key, from: offset, upTo: limit, isUse: isUse)
+            try engine.arrival(of: key, from: offset, upTo: limit, isUse: isUse, as: known)
         }
         switch arrival {
         case .awaited(let version):
@@ -158,9 +159,8 @@ public struct ContentReader: Sendable {
         for look: (PrefetchCache) async throws(CacheError) -> Result?
     ) async throws(CacheError) -> Result {
         var pause = Self.pauses.lowerBound
-        var unattended = Self.attention
-        // For how long nobody has been storing it.
-        var abandoned: Duration?
+        // How long it was not looked for whoever stores it, and how long nobody was found.
+        var (unattended, abandoned) = (Duration.zero, Duration.zero)
         while true {
             if Task.isCancelled { throw .cancelled }
             if let result = try await look(cache) { return result }
@@ -170,11 +170,12 @@ public struct ContentReader: Sendable {
                 }
                 // Since the last look it may have been completed.
                 if !isUnderWay, let result = try await look(cache) { return result }
-                abandoned = isUnderWay ? nil : abandoned.map { $0 + unattended } ?? .zero
-                if let abandoned, abandoned >= patience { throw .notArriving(key) }
+                abandoned = isUnderWay ? .zero : abandoned + unattended
+                if !isUnderWay, abandoned >= patience { throw .notArriving(key) }
                 unattended = .zero
             }
             do {
+                // Nothing tells of the chunks that another process stores.
                 try await sleep(pause)
             } catch {
                 throw .cancelled

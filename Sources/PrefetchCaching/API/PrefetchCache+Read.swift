@@ -75,8 +75,9 @@ extension PrefetchCache {
     /// ```
     ///
     /// - Parameter patience: How long to wait while nobody is storing the item: between two attempts of a download, or until
-    ///   its process is started again.
+    ///   its process is started again. At least half a second.
     public func reader(for key: ItemKey, patience: Duration = .seconds(30)) -> ContentReader {
+        // The real clock: tests of readers bring their own.
         ContentReader(key, of: self, patience: patience) { try await Task.sleep(for: $0) }
     }
 

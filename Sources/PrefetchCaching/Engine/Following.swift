@@ -21,12 +21,8 @@ struct ContentVersion: Sendable {
 
     func canBe(_ other: ContentVersion) -> Bool {
         if let length, let others = other.length, length != others { return false }
-        return validator.isUnknown || other.validator.isUnknown || validator == other.validator
+        return validator.isEmpty || other.validator.isEmpty || validator == other.validator
     }
-}
-
-extension Validator {
-    fileprivate var isUnknown: Bool { entityTag == nil && lastModified == nil }
 }
 
 /// Content that is read while it is stored, by this process or another.
@@ -37,10 +33,11 @@ extension Engine {
     /// - Parameters:
     ///   - limit: The most bytes to return.
     ///   - isUse: Whether content that is complete counts as used.
+    ///   - wanted: The version that a partial must be of: what is left of another one may lie beside it.
     /// - Throws: ``CacheError/item(_:)`` with `rangeOutOfBounds` for an offset past the end.
-    func arrival(of key: ItemKey, from offset: Int64, upTo limit: Int, isUse: Bool)
-        throws(CacheError) -> Arrival
-    {
+    func arrival(
+        of key: ItemKey, from offset: Int64, upTo limit: Int, isUse: Bool, as wanted: ContentVersion?
+    ) throws(CacheError) -> Arrival {
         guard offset >= 0 else { throw .item(.rangeOutOfBounds(offset..<0, contentBytes: 0)) }
         // A row that is missing is noted only once, not with every look.
         if try isCached(key.hash) {
@@ -64,12 +61,13 @@ extension Engine {
             if let arrival = lookup.value { return arrival }
         }
         var known: ContentVersion?
-        for partial in try partialsUnderWay(of: key) {
-            defer { environment.fileSystem.close(partial.chunks) }
-            guard
-                let arrival = try arrival(in: partial.chunks, partial.journal, from: offset, upTo: limit)
-            else { continue }
-            if case .awaited(let version) = arrival { known = known ?? version } else { return arrival }
+        for partial in try onFiles(partialsUnderWay(of: key)) where wanted?.canBe(partial.version) ?? true {
+            switch try arrival(in: partial, from: offset, upTo: limit) {
+            case .present(let data, let version, let isComplete)?:
+                return .present(data, version, isComplete: isComplete)
+            case .awaited(let version)?: known = known ?? version
+            case nil: break
+            }
         }
         return .awaited(version: known)
     }
@@ -83,57 +81,43 @@ extension Engine {
         return offset..<offset + min(length - offset, Int64(limit))
     }
 
-    /// The content of a partial: at most to the end of the chunk at the offset.
-    ///
-    /// - Returns: `nil` if that chunk is damaged, or was overwritten meanwhile.
-    private func arrival(
-        in chunks: Descriptor, _ journal: PartialJournal, from offset: Int64, upTo limit: Int
-    ) throws(CacheError) -> Arrival? {
-        let version = ContentVersion(
-            validator: journal.metadata.validator, length: journal.expectedLength)
-        if let length = version.length {
-            guard try !onItem(range(from: offset, upTo: limit, of: length)).isEmpty else {
-                return .present(Data(), version, isComplete: false)
-            }
+    private struct Partial {
+        let folder: Directory
+        let chunks: FilePath
+        let journal: PartialJournal
+
+        var version: ContentVersion {
+            ContentVersion(validator: journal.metadata.validator, length: journal.expectedLength)
         }
-        let (index, start) = offset.quotientAndRemainder(dividingBy: Int64(ItemLimits.chunkBytes))
-        guard index < journal.chunks.count else { return .awaited(version: version) }
-        let data = try onItem(
-            journal.withContent(
-                ofChunk: Int(index), in: chunks, of: environment.fileSystem, codecs: codecs
-            ) { content in Data(content[Int(start)...].prefix(limit)) })
-        return data.map { .present($0, version, isComplete: false) }
     }
 
-    /// The partials of a key, the longest first, whether or not somebody is writing them. The caller closes their files.
-    private func partialsUnderWay(of key: ItemKey)
-        throws(CacheError) -> [(journal: PartialJournal, chunks: Descriptor)]
-    {
-        let files = PartialFiles(incoming: folders.current.incoming)
-        var found = [
-            try onFiles(
-                open(files.incoming, CacheLayout.journal(of: key.hash), CacheLayout.keptPartial(of: key.hash))
-            )
+    /// The partials of a key, the longest first, whether or not somebody is writing them.
+    private func partialsUnderWay(of key: ItemKey) throws(FileSystemError) -> [Partial] {
+        let incoming = folders.current.incoming
+        var places = [
+            (incoming, CacheLayout.journal(of: key.hash), CacheLayout.keptPartial(of: key.hash))
         ]
-        for staged in try onFiles(stagedPartials(of: key.hash)) {
-            found.append(try onFiles(open(staged.staging, staged.journalName, staged.name)))
+        for staged in try stagedPartials(of: key.hash) {
+            places.append((staged.staging, staged.journalName, staged.name))
         }
-        return found.compactMap(\.self).sorted { $0.journal.contentBytes > $1.journal.contentBytes }
+        var partials: [Partial] = []
+        for (folder, name, chunks) in places {
+            guard let journal = try journal(name, in: folder), journal.metadata.key == key else { continue }
+            partials.append(Partial(folder: folder, chunks: chunks, journal: journal))
+        }
+        return partials.sorted { $0.journal.contentBytes > $1.journal.contentBytes }
     }
 
-    /// - Returns: `nil` if the partial is not there, or its journal cannot be used now: it may just be begun anew.
-    private func open(_ folder: Directory, _ journal: FilePath, _ chunks: FilePath)
-        throws(FileSystemError) -> (journal: PartialJournal, chunks: Descriptor)?
-    {
+    /// - Returns: `nil` if the journal is not there, or cannot be used now: it may just be begun anew.
+    private func journal(_ name: FilePath, in folder: Directory) throws(FileSystemError) -> PartialJournal? {
         let fileSystem = environment.fileSystem
         do throws(FileSystemError) {
-            let content = try fileSystem.withFile(journal, in: folder.descriptor, .read) {
+            let journal = try fileSystem.withFile(name, in: folder.descriptor, .read) {
                 file throws(FileSystemError) in
                 Result { () throws(ItemFormatError) in try PartialJournal(of: file, in: fileSystem) }
             }
-            switch content {
-            case .success(let journal):
-                return (journal, try fileSystem.open(chunks, in: folder.descriptor, .read))
+            switch journal {
+            case .success(let journal): return journal
             case .failure(.fileSystem(let error)): throw error
             case .failure: return nil
             }
@@ -141,6 +125,35 @@ extension Engine {
             guard error.isNotFound || error.isNotRegularFile else { throw error }
             return nil
         }
+    }
+
+    /// The content of a partial: at most to the end of the chunk at the offset.
+    ///
+    /// - Returns: `nil` if that chunk is damaged, or was overwritten or published meanwhile.
+    private func arrival(in partial: Partial, from offset: Int64, upTo limit: Int) throws(CacheError)
+        -> Arrival?
+    {
+        let (fileSystem, journal, version) = (environment.fileSystem, partial.journal, partial.version)
+        if let length = version.length {
+            guard try !onItem(range(from: offset, upTo: limit, of: length)).isEmpty else {
+                return .present(Data(), version, isComplete: false)
+            }
+        }
+        let (index, start) = offset.quotientAndRemainder(dividingBy: Int64(ItemLimits.chunkBytes))
+        guard index < journal.chunks.count else { return .awaited(version: version) }
+        let file: Descriptor
+        do {
+            file = try fileSystem.open(partial.chunks, in: partial.folder.descriptor, .read)
+        } catch {
+            guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
+            return nil
+        }
+        defer { fileSystem.close(file) }
+        let data = try onItem(
+            journal.withContent(ofChunk: Int(index), in: file, of: fileSystem, codecs: codecs) { content in
+                Data(content[Int(start)...].prefix(limit))
+            })
+        return data.map { .present($0, version, isComplete: false) }
     }
 
     /// Whether a process, this one or another, is storing an item.

@@ -225,7 +225,7 @@ final class Delivery: StoreUnderWay {
         isFinished = true
         defer { close() }
         let opened = try engine.promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)
-        if journal != nil { try engine.files.discard(partial.journalName, in: staging) }
+        removeJournal()
         engine.noteOpen(opened)
         if opened.isFirstOpen {
             engine.history.record(
@@ -234,6 +234,16 @@ final class Delivery: StoreUnderWay {
                     contentBytes: opened.contentBytes))
         }
         return .delivered(opened)
+    }
+
+    private func removeJournal() {
+        guard journal != nil else { return }
+        do {
+            try engine.files.discard(partial.journalName, in: staging)
+        } catch {
+            // The next process that opens the cache removes it: its file is gone.
+            warn("A journal could not be removed.", error)
+        }
     }
 
     /// Discards the content after an error. If there is too little space, the error says what the whole content needs, as far
@@ -248,11 +258,10 @@ final class Delivery: StoreUnderWay {
     func cancel() {
         guard !isFinished else { return }
         isFinished = true
-        let isJournaled = journal != nil
-        close()
+        defer { close() }
         do {
             try engine.files.discard(partial.name, in: staging)
-            if isJournaled { try engine.files.discard(partial.journalName, in: staging) }
+            removeJournal()
         } catch {
             // Its name contains this session: the next process that opens the cache removes it.
             warn("A staged file could not be removed.", error)

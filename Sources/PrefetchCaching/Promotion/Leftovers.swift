@@ -114,10 +114,9 @@ struct Leftovers: Sendable {
     /// what was allocated for the rest.
     private func keeps(_ partial: StagedPartial, isDryRun: Bool) throws(CacheError) -> Bool {
         let now = files.environment.now()
-        guard try onFiles(partial.resumability(now: now)) != nil, let file = try onFiles(partial.lock())
-        else {
-            return false
-        }
+        guard try files.attributes(of: partial.journalName, in: partial.staging) != nil,
+            let file = try onFiles(partial.lock())
+        else { return false }
         defer { fileSystem.unlock(file) }
         switch try onFiles(partial.resumability(now: now)) {
         case .newer?: return true

@@ -5,7 +5,7 @@ internal import PrefetchItemFormat
 extension Engine {
     private enum Found {
         case none, inUse
-        case some(Resumability)
+        case partial(Resumability)
     }
 
     /// Returns the partial of an item; `nil` when there is none, or a living process is writing it.
@@ -25,9 +25,9 @@ extension Engine {
         var found = try find(key)
         if case .none = found, try folders.repair() { found = try find(key) }
         switch found {
-        case .some(.possible(let partial, _, _)): return partial
-        case .some(.newer(let version)): events.send(.newerFormat(key, version: version))
-        case .some(.impossible): try discardCachedPartial(key)
+        case .partial(.possible(let partial, _, _)) where partial.metadata.key == key: return partial
+        case .partial(.newer(let version)): events.send(.newerFormat(key, version: version))
+        case .partial: try discardCachedPartial(key)
         case .none: catalog.notePartialAbsent(key.hash)
         case .inUse: break
         }
@@ -40,13 +40,13 @@ extension Engine {
             let files = PartialFiles(incoming: folders.current.incoming)
             let length = try files.lengthOfChunks(key.hash)
             guard let file = try files.openJournal(key.hash) else {
-                return length == nil ? .none : .some(.impossible)
+                return length == nil ? .none : .partial(.impossible)
             }
             defer { fileSystem.close(file) }
             if let head = try PartialHead(of: file, in: fileSystem), try files.livingWriter(head) != nil {
                 return .inUse
             }
-            return .some(
+            return .partial(
                 try Resumability(
                     file, of: key.hash, chunksLength: length ?? 0, now: environment.now(), in: fileSystem))
         } catch {
@@ -62,6 +62,7 @@ extension Engine {
             var longest: (place: StagedPartial, partial: ResumablePartial)?
             for place in try stagedPartials(of: key.hash) {
                 guard case .possible(let partial, _, _)? = try place.resumability(now: environment.now()),
+                    partial.metadata.key == key,
                     partial.contentBytes > longest?.partial.contentBytes ?? 0, let file = try place.lock()
                 else { continue }
                 environment.fileSystem.unlock(file)

@@ -154,8 +154,6 @@ extension Validator {
     private var strongTag: String? {
         entityTag.flatMap(EntityTag.init).flatMap { $0.isStrong ? $0.text : nil }
     }
-
-    var isEmpty: Bool { entityTag == nil && lastModified == nil }
 }
 
 /// A number of bytes in a header: only digits, at most `Int64.max`.

@@ -50,16 +50,6 @@ import Testing
         }
     }
 
-    private static func attempt(_ engine: Engine) {
-        do {
-            try work(engine)
-        } catch is CacheError {
-            return
-        } catch {
-            Issue.record(error)
-        }
-    }
-
     /// What must hold whatever has happened: nothing wrong is served, the books agree with the disk, nothing is
     /// left behind, and the work can be done.
     private static func judge(_ container: TemporaryContainer, _ moment: String) throws {
@@ -105,56 +95,19 @@ import Testing
         return container
     }
 
-    /// - Returns: Whether the work had come to its end before that moment.
-    private static func run(
-        _ number: Int, _ fault: @escaping @Sendable (InterceptingFileSystem) throws(FileSystemError) -> Void,
-        where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool
-    ) throws -> Bool {
-        let container = try container()
-        let fileSystem = InterceptingFileSystem()
-        let engine = try container.engine(fileSystem: fileSystem)
-        let count = CallCounter()
-        let log = OperationLog()
-        fileSystem.intercept { [weak fileSystem] operation throws(FileSystemError) in
-            guard let fileSystem, isMeant(operation) else { return }
-            if count.next() == number {
-                log.add(operation)
-                try fault(fileSystem)
-            }
-        }
-        attempt(engine)
-        fileSystem.intercept { _ in }
-        guard let operation = log.operations.first else { return true }
-        fileSystem.die()
-        try judge(container, "at call \(number), \(operation)")
-        return false
-    }
+    private static let interrupted = InterruptedWork(container: container, work: work, judge: judge)
 
-    /// Every call that changes something, and every lock.
     @Test func aProcessMayDieAtEveryCall() throws {
-        let calls = try Self.calls(every: 5) { number throws in
-            try Self.run(number, { $0.die() }, where: { $0.isChange || $0.kind == .lock })
-        }
+        let calls = try Self.interrupted.killed(every: 5)
         print("partials: killed at \(calls) calls")
         #expect(calls > 50)
     }
 
     @Test(arguments: [Errno.ioError, .noSpace, .permissionDenied])
     func everyCallMayFailOnce(errno: Errno) throws {
-        let calls = try Self.calls(every: 10) { number throws in
-            try Self.run(
-                number, { _ throws(FileSystemError) in throw FileSystemError("test", errno: errno) },
-                where: { $0.canFail(with: errno) })
-        }
+        let calls = try Self.interrupted.failed(with: errno, every: 10)
         print("partials: \(errno) at \(calls) calls")
         #expect(calls > 30)
-    }
-
-    /// - Parameter isOver: Whether the work had come to its end before the call of that number.
-    /// - Returns: How many calls the work has, up to the step.
-    private static func calls(every step: Int, until isOver: (Int) throws -> Bool) rethrows -> Int {
-        for number in TestRun.numbers(every: step) where try isOver(number) { return number }
-        return 0
     }
 
     /// And the same process goes on.
@@ -169,7 +122,7 @@ import Testing
                 guard operation.canFail(with: errno), count.next() == number else { return }
                 throw FileSystemError("test", errno: errno)
             }
-            Self.attempt(engine)
+            Self.interrupted.attempt(engine)
             fileSystem.intercept { _ in }
             guard count.next() > number else { return #expect(number > 30) }
             try Self.work(engine)

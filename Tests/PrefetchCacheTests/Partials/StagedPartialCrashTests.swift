@@ -13,33 +13,19 @@ import Testing
     /// Begins, breaks off, goes on, breaks off, goes on and completes; and then keeps another item, and begins it anew.
     private static func work(_ engine: Engine) throws {
         let first = try engine.beginDelivery("film", expectedLength: nil, keepingPartial: true)
-        try append(content.prefix(1_500_000), to: first)
+        try first.append(content.prefix(1_500_000))
         _ = try first.suspend()
         for end in [2_500_000, content.count] {
             guard let partial = try engine.partial(of: "film", for: .userRequested),
                 case .begun(let store)? = try engine.resume(partial, replay: { _ in })
             else { return }
-            try append(content[Int(store.contentBytes)..<end], to: store)
+            try store.append(content[Int(store.contentBytes)..<end])
             if end == content.count { _ = try store.commit() } else { _ = try store.suspend() }
         }
         let other = try engine.beginDelivery("other", expectedLength: 2 << 20, keepingPartial: true)
-        try append(content.prefix(1_200_000), to: other)
+        try other.append(content.prefix(1_200_000))
         _ = try other.suspend()
         _ = try engine.beginDelivery("other", expectedLength: nil, keepingPartial: true).suspend()
-    }
-
-    private static func append(_ content: Data, to store: UnfinishedStore) throws {
-        try store.append(content)
-    }
-
-    private static func attempt(_ engine: Engine) {
-        do {
-            try work(engine)
-        } catch is CacheError {
-            return
-        } catch {
-            Issue.record(error)
-        }
     }
 
     /// Whatever has happened: what is kept is right, the item can be completed, and nothing is left behind.
@@ -63,7 +49,7 @@ import Testing
             } else {
                 store = try engine.beginDelivery("film", expectedLength: nil, keepingPartial: true)
             }
-            try append(content.dropFirst(Int(store.contentBytes)), to: store)
+            try store.append(content.dropFirst(Int(store.contentBytes)))
             guard case .delivered(let delivered) = try store.commit() else {
                 Issue.record("\(moment): not delivered")
                 return
@@ -79,55 +65,19 @@ import Testing
         #expect(staging.allSatisfy { $0.hasSuffix(".lock") }, comment)
     }
 
-    /// - Returns: Whether the work had come to its end before that moment.
-    private static func run(
-        _ number: Int, _ fault: @escaping @Sendable (InterceptingFileSystem) throws(FileSystemError) -> Void,
-        where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool
-    ) throws -> Bool {
-        let container = try TemporaryContainer(in: .fastTemporaryFolder)
-        let fileSystem = InterceptingFileSystem()
-        let engine = try container.engine(fileSystem: fileSystem)
-        let count = CallCounter()
-        let log = OperationLog()
-        fileSystem.intercept { [weak fileSystem] operation throws(FileSystemError) in
-            guard let fileSystem, isMeant(operation) else { return }
-            if count.next() == number {
-                log.add(operation)
-                try fault(fileSystem)
-            }
-        }
-        attempt(engine)
-        fileSystem.intercept { _ in }
-        guard let operation = log.operations.first else { return true }
-        fileSystem.die()
-        try judge(container, "at call \(number), \(operation)")
-        return false
-    }
+    private static let interrupted = InterruptedWork(
+        container: { try TemporaryContainer(in: .fastTemporaryFolder) }, work: work, judge: judge)
 
-    /// Every call that changes something, and every lock.
     @Test func aProcessMayDieAtEveryCall() throws {
-        let calls = try Self.calls(every: 5) { number throws in
-            try Self.run(number, { $0.die() }, where: { $0.isChange || $0.kind == .lock })
-        }
+        let calls = try Self.interrupted.killed(every: 5)
         print("staged partials: killed at \(calls) calls")
         #expect(calls > 50)
     }
 
     @Test(arguments: [Errno.ioError, .noSpace, .permissionDenied])
     func everyCallMayFailOnce(errno: Errno) throws {
-        let calls = try Self.calls(every: 10) { number throws in
-            try Self.run(
-                number, { _ throws(FileSystemError) in throw FileSystemError("test", errno: errno) },
-                where: { $0.canFail(with: errno) })
-        }
+        let calls = try Self.interrupted.failed(with: errno, every: 10)
         print("staged partials: \(errno) at \(calls) calls")
         #expect(calls > 30)
-    }
-
-    /// - Parameter isOver: Whether the work had come to its end before the call of that number.
-    /// - Returns: How many calls the work has, up to the step.
-    private static func calls(every step: Int, until isOver: (Int) throws -> Bool) rethrows -> Int {
-        for number in TestRun.numbers(every: step) where try isOver(number) { return number }
-        return 0
     }
 }
