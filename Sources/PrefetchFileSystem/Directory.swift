@@ -61,24 +61,7 @@ package final class Directory: Sendable {
     /// Opens the subfolder at a relative `path` without following symbolic links, or returns `nil` if it does not
     /// exist.
     package func open(_ path: FilePath) throws(FileSystemError) -> Directory? {
-        if path.isEmpty { return self }
-        // Most paths have one component.
-        guard path.string.utf8.contains(UInt8(ascii: "/")) else { return try openFolder(path) }
-        var current = self
-        for component in path.components {
-            guard let next = try current.openFolder(FilePath(root: nil, [component])) else { return nil }
-            current = next
-        }
-        return current
-    }
-
-    private func openFolder(_ name: FilePath) throws(FileSystemError) -> Directory? {
-        do {
-            return Directory(try fileSystem.open(name, in: descriptor, .directory), of: fileSystem)
-        } catch {
-            if error.isNotFound { return nil }
-            throw error
-        }
+        path.isEmpty ? self : try fileSystem.openFolder(path, in: descriptor)
     }
 
     /// Whether this is the folder that has a name now; `false` after it was removed, moved or replaced.
@@ -87,5 +70,29 @@ package final class Directory: Sendable {
     package func isNamed(_ name: FilePath, in parent: Descriptor) throws(FileSystemError) -> Bool {
         try fileSystem.attributes(of: name, in: parent)?.identity
             == fileSystem.attributes(of: descriptor).identity
+    }
+}
+
+extension FileSystem {
+    /// Opens the folder at a relative `path` of at least one component below an open one, without following symbolic
+    /// links, or returns `nil` if it does not exist.
+    package func openFolder(_ path: FilePath, in directory: Descriptor) throws(FileSystemError) -> Directory?
+    {
+        do throws(FileSystemError) {
+            // Most paths have one component.
+            guard path.string.utf8.contains(UInt8(ascii: "/")) else {
+                return Directory(try open(path, in: directory, .directory), of: self)
+            }
+            var current: Directory?
+            for component in path.components {
+                let name = FilePath(root: nil, [component])
+                current = Directory(
+                    try open(name, in: current?.descriptor ?? directory, .directory), of: self)
+            }
+            return current
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
     }
 }

@@ -133,6 +133,8 @@ enum FieldTag {
     static let destinationFolder: UInt16 = critical | 8
     /// Has an empty value. Critical, since a reader that ignores it would expect a destination.
     static let noDestination: UInt16 = critical | 10
+    /// Critical, since a reader that ignores it would promote a bundle to one file.
+    static let parts: UInt16 = critical | 12
     static let critical: UInt16 = 0x8000
 
     /// A distinct bit for every known tag, `nil` for any other.
@@ -142,6 +144,7 @@ enum FieldTag {
         case destinationFolder: 1 << 8
         case boot, url: 1 << tag
         case noDestination: 1 << 10
+        case parts: 1 << 12
         default: nil
         }
     }
@@ -161,6 +164,7 @@ extension ItemFooter {
             + (metadata.attributes.isEmpty ? 0 : fieldHeadLength + metadata.attributes.count)
             + (boot == nil ? 0 : fieldHeadLength + MemoryLayout<UInt64>.size)
             + (metadata.destination == nil ? fieldHeadLength : 0)
+            + (metadata.parts.isEmpty ? 0 : fieldHeadLength + metadata.parts.encodedBytes)
             + fieldHeadLength + chunkCount * bytesPerChunk + Trailer.length
     }
 
@@ -194,6 +198,11 @@ extension ItemFooter {
         if !metadata.attributes.isEmpty {
             writer.appendFieldHead(FieldTag.attributes, length: metadata.attributes.count)
             writer.append(bytes: metadata.attributes)
+        }
+        if !metadata.parts.isEmpty {
+            let parts = metadata.parts.encoded()
+            writer.appendFieldHead(FieldTag.parts, length: parts.count)
+            writer.append(bytes: parts)
         }
         if let boot {
             writer.appendFieldHead(FieldTag.boot, length: MemoryLayout<UInt64>.size)
@@ -243,10 +252,12 @@ extension ItemFooter {
     /// Every length and count is checked against the length of the file before it is used, so that nothing is allocated
     /// based on untrusted values.
     ///
+    /// - Parameter isDescription: Whether it describes an item whose content is not there yet.
     /// - Throws: ``ItemFormatError/damaged(_:)`` or ``ItemFormatError/newerVersion(_:)``.
-    init(decoding bytes: UnsafeRawBufferPointer, trailer: Trailer, fileLength: Int64)
-        throws(ItemFormatError)
-    {
+    init(
+        decoding bytes: UnsafeRawBufferPointer, trailer: Trailer, fileLength: Int64,
+        isDescription: Bool = false
+    ) throws(ItemFormatError) {
         let checked = UnsafeRawBufferPointer(rebasing: bytes.dropLast(16))
         guard Checksum.of(checked) == trailer.checksum else { throw .damaged(.footerChecksum) }
         guard trailer.version <= Self.version else { throw .newerVersion(trailer.version) }
@@ -267,6 +278,9 @@ extension ItemFooter {
         storedBytes = fileLength
         boot = fields.boot
         try checkChunkTable(claimed: head, chunksLength: fileLength - Int64(bytes.count))
+        guard metadata.parts.isEmpty || isDescription || metadata.parts.contentBytes == contentBytes else {
+            throw .damaged(.footerFields)
+        }
     }
 
     private static func metadata(_ head: Head, _ fields: Fields) throws(ItemFormatError) -> ItemMetadata {
@@ -284,7 +298,7 @@ extension ItemFooter {
                 priority: head.priority,
                 storedAt: head.storedAt,
                 expiresAt: head.expiresAt == .max ? nil : head.expiresAt,
-                attributes: fields.attributes, url: url ?? nil)
+                attributes: fields.attributes, url: url ?? nil, parts: fields.parts)
             try metadata.validate()
             return metadata
         } catch {
@@ -363,6 +377,7 @@ private struct Fields {
     var chunks: [Chunk] = []
     var boot: UInt64?
     var hasNoDestination = false
+    var parts: [BundlePart] = []
 
     init(_ reader: inout ByteReader) throws(ItemFormatError) {
         // Duplicate fields are invalid: there is no telling which one is right.
@@ -391,6 +406,9 @@ private struct Fields {
             case FieldTag.noDestination:
                 guard value.count == 0 else { throw .damaged(.footerFields) }
                 hasNoDestination = true
+            case FieldTag.parts:
+                parts = try [BundlePart](decoding: value)
+                guard !parts.isEmpty else { throw .damaged(.footerFields) }
             case FieldTag.chunkTable:
                 var table = ByteReader(value, of: .chunkTable)
                 chunks.reserveCapacity(value.count / ItemFooter.bytesPerChunk)

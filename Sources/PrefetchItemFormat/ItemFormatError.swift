@@ -20,6 +20,10 @@ public enum ItemFormatError: Error, Hashable, Sendable {
     case priorityOutOfRange(Float)
     /// The URL is not one of `http` or `https`, names no host, or contains a user or a password.
     case unsuitableURL
+    /// The files of a bundle cannot be opened together as a folder.
+    case bundle(BundleError)
+    /// The content is not as long as the files of the bundle together.
+    case contentDiffersFromParts(contentBytes: Int64, partsBytes: Int64)
     /// The range is not within the content.
     case rangeOutOfBounds(Range<Int64>, contentBytes: Int64)
     /// A system call failed.
@@ -58,6 +62,9 @@ extension ItemFormatError: CustomStringConvertible {
         case .destinationMissing: "a user-requested item needs a destination; specify one"
         case .priorityOutOfRange(let priority): "the priority \(priority) is not between 0 and 1"
         case .unsuitableURL: "an item's URL needs http or https and a host, and may have no user or password"
+        case .bundle(let error): error.description
+        case .contentDiffersFromParts(let contentBytes, let partsBytes):
+            "the content has \(contentBytes) bytes, but the files of the bundle have \(partsBytes)"
         case .rangeOutOfBounds(let range, let contentBytes):
             "the range \(range) is not within the \(contentBytes) bytes of the item"
         case .fileSystem(let error): error.description

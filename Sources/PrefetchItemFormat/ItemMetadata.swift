@@ -51,22 +51,26 @@ public struct ItemMetadata: Hashable, Sendable {
     /// opened, with its file; `nil` for none. It must work without secrets, since it is stored as it is: it may have no
     /// user and no password, and its query should have no token.
     public var url: URL?
+    /// The files of a bundle, in the order of their content; empty for an item that is one file. A bundle needs a
+    /// destination, which is that of the folder with the files.
+    public var parts: [BundlePart]
 
     /// Creates the metadata of an item. Bounds are not checked until ``validate()``.
     public init(
         key: ItemKey, source: String = "", intent: Intent = .opportunistic, destination: Destination? = nil,
         validator: Validator = Validator(), priority: Float = 0, expirationDate: Date? = nil,
-        attributes: [UInt8] = [], url: URL? = nil
+        attributes: [UInt8] = [], url: URL? = nil, parts: [BundlePart] = []
     ) {
         self.init(
             key: key, source: source, intent: intent, destination: destination, validator: validator,
-            priority: priority, expiresAt: expirationDate?.milliseconds, attributes: attributes, url: url)
+            priority: priority, expiresAt: expirationDate?.milliseconds, attributes: attributes, url: url,
+            parts: parts)
     }
 
     package init(
         key: ItemKey, source: String = "", intent: Intent = .opportunistic, destination: Destination? = nil,
         validator: Validator = Validator(), priority: Float = 0, storedAt: Int64 = 0, expiresAt: Int64?,
-        attributes: [UInt8] = [], url: URL? = nil
+        attributes: [UInt8] = [], url: URL? = nil, parts: [BundlePart] = []
     ) {
         self.key = key
         self.source = source
@@ -78,6 +82,7 @@ public struct ItemMetadata: Hashable, Sendable {
         self.expiresAt = expiresAt
         self.attributes = attributes
         self.url = url
+        self.parts = parts
     }
 
     /// When the item expires; `nil` for never.
@@ -96,11 +101,13 @@ public struct ItemMetadata: Hashable, Sendable {
     }
 
     /// Checks the lengths of the fields, the range of the priority, the form of the URL, that a user-requested item has
-    /// a destination, and that no text contains NUL, which would terminate it in a database.
+    /// a destination, that the parts of a bundle can be files of one folder, and that no text contains NUL, which would
+    /// terminate it in a database.
     ///
     /// - Throws: ``ItemFormatError/metadataTooLong(field:bytes:limit:)``,
     ///   ``ItemFormatError/metadataContainsNUL(field:)``, ``ItemFormatError/priorityOutOfRange(_:)``,
-    ///   ``ItemFormatError/destinationMissing`` or ``ItemFormatError/unsuitableURL``.
+    ///   ``ItemFormatError/destinationMissing``, ``ItemFormatError/unsuitableURL``, ``ItemFormatError/bundle(_:)`` or
+    ///   ``ItemFormatError/contentTooLong``.
     public func validate() throws(ItemFormatError) {
         let fields = [
             ("source", source.utf8.count, ItemLimits.sourceBytes),
@@ -119,11 +126,20 @@ public struct ItemMetadata: Hashable, Sendable {
         for (field, text) in texts where text.utf8.contains(0) { throw .metadataContainsNUL(field: field) }
         guard (0...1).contains(priority) else { throw .priorityOutOfRange(priority) }
         guard destination != nil || intent == .opportunistic else { throw .destinationMissing }
+        try parts.validate(for: destination)
         if let url {
             guard ["http", "https"].contains(url.scheme?.lowercased()), url.host()?.isEmpty == false,
                 url.user() == nil, url.password() == nil
             else { throw .unsuitableURL }
         }
+    }
+
+    /// Checks that content is as long as the files of the bundle, if the item is one.
+    ///
+    /// - Throws: ``ItemFormatError/contentDiffersFromParts(contentBytes:partsBytes:)``.
+    package func requireLength(_ contentBytes: Int64) throws(ItemFormatError) {
+        guard !parts.isEmpty, let partsBytes = parts.contentBytes, partsBytes != contentBytes else { return }
+        throw .contentDiffersFromParts(contentBytes: contentBytes, partsBytes: partsBytes)
     }
 }
 
@@ -182,6 +198,8 @@ public enum ItemLimits {
     public static let urlBytes = 4096
     /// The longest attributes of an item, in bytes: 64 KiB.
     public static let attributesBytes = 1 << 16
+    /// The longest list of the files of a bundle, in bytes: 128 KiB. Each takes 10 bytes and its path.
+    public static let partsBytes = 1 << 17
 
     /// The longest content of an identity item, in bytes, that is verified on every promotion: 4 MiB; see
     /// ``ItemFooter/recordsBoot(_:contentBytes:)``.

@@ -99,7 +99,7 @@ package final class ItemWriter {
 
     /// Appends the last piece of content and completes the item; nothing can be appended afterwards.
     ///
-    /// - Throws: The errors of ``append(_:)``.
+    /// - Throws: The errors of ``append(_:)``, and ``ItemFormatError/contentDiffersFromParts(contentBytes:partsBytes:)``.
     package func finish(appending last: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0))
         throws -> ItemSummary
     {
@@ -146,6 +146,7 @@ package final class ItemWriter {
 
     /// Writes the last chunk, which may be empty, and the footer.
     private func complete(with last: UnsafeRawBufferPointer) throws -> ItemSummary {
+        try metadata.requireLength(contentBytes)
         try codecs.withCodecs(1) { codecs in
             let codec = codecs[0]
             var end = last

@@ -13,7 +13,7 @@ package struct PartialJournal: Hashable, Sendable {
     static let fixedLength = 56
     static let recordLength = 24
     /// The maximum length, in bytes, of the description, which is the footer of an item without chunks.
-    private static let descriptionLimit = 128 << 10
+    private static let descriptionLimit = 256 << 10
 
     package let metadata: ItemMetadata
     package let encoding: ItemEncoding
@@ -285,7 +285,8 @@ extension ItemFooter {
     fileprivate init(description bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
         guard bytes.count >= Trailer.length + 8 else { throw .damaged(.journal) }
         let trailer = try Trailer(bytes.slice(bytes.count - Trailer.length..<bytes.count), of: .journal)
-        try self.init(decoding: bytes, trailer: trailer, fileLength: Int64(bytes.count))
+        try self.init(
+            decoding: bytes, trailer: trailer, fileLength: Int64(bytes.count), isDescription: true)
     }
 }
 

@@ -107,6 +107,12 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
         self.components = components
     }
 
+    /// The first components of a path; `nil` for none, or more than there are.
+    package init?(prefix count: Int, of path: FolderPath) {
+        guard (1...path.components.count).contains(count) else { return nil }
+        components = Array(path.components.prefix(count))
+    }
+
     /// Creates a path from components separated by `/`, without leading or trailing `/`.
     ///
     /// - Throws: ``FolderPathError``.

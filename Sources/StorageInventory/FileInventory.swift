@@ -161,9 +161,9 @@ extension FileInventory {
         return path
     }
 
-    /// The maximum depth of areas and promoted files: the folder of a destination has at most 8 components, and areas
-    /// are near the root of a walk.
-    static let deepest = Int32(FolderPath.maximumDepth + 8)
+    /// The maximum depth of areas and promoted files: the folder of a destination and the path in a bundle have at most 8
+    /// components each, and areas are near the root of a walk.
+    static let deepest = Int32(2 * FolderPath.maximumDepth + 8)
 
     private struct AreaFolder: Hashable {
         let area: Area
@@ -173,29 +173,32 @@ extension FileInventory {
     /// Classifies files as promoted according to the ledger.
     mutating func recognisePromotedFiles() {
         guard let entries = ledger?.entries, !entries.isEmpty else { return }
-        var expected: [AreaFolder: [FilePath.Component: Int32]] = [:]
+        var expected: [AreaFolder: [FilePath.Component: (entry: Int32, contentBytes: Int64)]] = [:]
         for (number, entry) in entries.enumerated() {
-            guard let name = entry.location.relative.lastComponent else { continue }
-            let folder = AreaFolder(
-                area: entry.location.area, relative: entry.location.relative.removingLastComponent())
-            expected[folder, default: [:]][name] = Int32(number)
+            for (path, contentBytes) in entry.files {
+                guard let name = path.lastComponent else { continue }
+                let folder = AreaFolder(area: entry.location.area, relative: path.removingLastComponent())
+                expected[folder, default: [:]][name] = (Int32(number), contentBytes)
+            }
         }
         let names = folders.enumerated().map { number, folder in
             guard let area = folder.area, folder.depth <= Self.deepest else {
-                return [FilePath.Component: Int32]()
+                return [FilePath.Component: (entry: Int32, contentBytes: Int64)]()
             }
             let relative = pathInArea(ofFolder: Int32(number))
             return expected[AreaFolder(area: area, relative: relative)] ?? [:]
         }
         for index in files.indices where files[index].kind == .foreign || files[index].kind == .tag {
-            guard let number = names[Int(files[index].folder)][files[index].name] else { continue }
+            guard let (number, contentBytes) = names[Int(files[index].folder)][files[index].name] else {
+                continue
+            }
             let entry = entries[Int(number)]
             files[index].kind = .promoted
             files[index].isBackupIntended = files[index].isBackupIntended && !entry.isExcluded
             files[index].facts = InventoryFile.Facts(
                 key: entry.key.string, source: entry.provenance?.source,
                 isUserRequested: entry.provenance.map { $0.intent == .userRequested }, since: entry.openedAt,
-                contentBytes: entry.contentBytes, ledgerEntry: number)
+                contentBytes: contentBytes, ledgerEntry: number)
         }
     }
 }

@@ -182,7 +182,8 @@ enum ExitCode: CInt, CaseIterable {
                 ExitCode(error)
             case .areas(.invalidApplicationID), .areas(.emptyContainerPath), .noDestination,
                 .item(.metadataTooLong), .item(.metadataContainsNUL), .item(.priorityOutOfRange),
-                .item(.destinationMissing), .item(.unsuitableURL), .item(.rangeOutOfBounds):
+                .item(.destinationMissing), .item(.unsuitableURL), .item(.bundle),
+                .item(.contentDiffersFromParts), .item(.rangeOutOfBounds), .unsuitableName:
                 .usage
             case .item(.damaged), .item(.newerVersion), .item(.contentTooLong): .damaged
             case .item(.purged), .movedOrDeleted, .notARegularFile: .notFound

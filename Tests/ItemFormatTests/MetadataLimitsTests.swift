@@ -1,6 +1,7 @@
 import Foundation
 import ItemFormatTestSupport
 import PrefetchItemFormat
+import PrefetchStorageAreas
 import Testing
 
 @Suite struct MetadataLimitsTests {
@@ -42,6 +43,43 @@ import Testing
     @Test func aURLThatIsTooLongIsRefused() throws {
         try expectRefusal(field: "URL", limit: 4096) { metadata, length in
             metadata.url = URL(string: "https://e/" + String(repeating: "u", count: length - 10))
+        }
+    }
+
+    @Test(arguments: [
+        ["a", "a"], ["a", "A"], ["\u{E9}", "e\u{301}"], ["a/b", "a"], ["a/b", "A/c"], ["x/A/1", "x/a/2"],
+    ])
+    func filesThatSomeFileSystemTakesForOneAreRefused(paths: [String]) throws {
+        var metadata = try ItemMetadata.bundle(paths)
+        #expect {
+            try metadata.validate()
+        } throws: { error in
+            guard case ItemFormatError.bundle(.conflictingPath) = error else { return false }
+            return true
+        }
+        metadata.parts.removeLast()
+        try metadata.validate()
+    }
+
+    @Test func aBundleNeedsAFolderToGoTo() throws {
+        var metadata = try ItemMetadata.bundle(["a"])
+        metadata.destination = nil
+        #expect(throws: ItemFormatError.bundle(.unsuitableDestination)) { try metadata.validate() }
+        metadata.destination = .iCloudDrive("bundle")
+        #expect(throws: ItemFormatError.bundle(.unsuitableDestination)) { try metadata.validate() }
+    }
+
+    @Test func lengthsOfABundleAreBounded() throws {
+        var metadata = try ItemMetadata.bundle(["a", "b"])
+        metadata.parts[0] = BundlePart("a", contentBytes: -1)
+        #expect(throws: ItemFormatError.bundle(.negativeLength(path: "a"))) { try metadata.validate() }
+        metadata.parts = [BundlePart("a", contentBytes: .max), BundlePart("b", contentBytes: 1)]
+        #expect(throws: ItemFormatError.contentTooLong) { try metadata.validate() }
+        metadata = try .bundle((0..<11_000).map { "\($0)" })
+        #expect(
+            throws: ItemFormatError.metadataTooLong(field: "list of files", bytes: 153_890, limit: 131_072)
+        ) {
+            try metadata.validate()
         }
     }
 
@@ -115,5 +153,13 @@ import Testing
         var forged = ForgedItem(content: Sample.text(100))
         forged.fields.insert(.init(tag: 2, value: Array("feed\0x".utf8)), at: 1)
         #expect(throws: ItemFormatError.damaged(.footerFields)) { try read(forged.image) }
+    }
+}
+
+extension ItemMetadata {
+    fileprivate static func bundle(_ paths: [String]) throws -> ItemMetadata {
+        ItemMetadata(
+            key: "bundle", destination: .documents("bundle"),
+            parts: try paths.map { BundlePart(try FolderPath($0), contentBytes: 1) })
     }
 }

@@ -47,8 +47,12 @@ enum Step: ExpressibleByArgument {
             var metadata = ItemMetadata(
                 key: key, destination: .documents(FileName(sanitizing: key.string)))
             metadata.intent = .userRequested
-            guard case .delivered(let opened) = try await cache.store(contentsOf: file, as: metadata)
-            else { return nil }
+            // A folder is the source of a bundle.
+            let outcome =
+                try file.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true
+                ? try await cache.store(contentsOfFolder: file, as: metadata)
+                : try await cache.store(contentsOf: file, as: metadata)
+            guard case .delivered(let opened) = outcome else { return nil }
             return opened
         case .store(let key):
             let destination = Destination.documents(FileName(sanitizing: key.string))

@@ -18,6 +18,8 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The file to be moved into the cache was written to or replaced while it was being stored. Nothing was stored, and
     /// the file is where it was.
     case fileChanged(String)
+    /// A file in a folder that was to become a bundle has a name that no file of a bundle may have. Nothing was stored.
+    case unsuitableName(String, FolderPathError)
     /// The file to be moved into the cache lies in a folder of the cache's own.
     case fileOfCache(String)
     /// A file system call failed.
@@ -127,6 +129,8 @@ extension CacheError: CustomStringConvertible {
         case .item(let error): error.description
         case .notARegularFile(let name):
             "\(name) is not a regular file; store its content through a writer instead"
+        case .unsuitableName(let name, let error):
+            "\(name) cannot be part of a bundle: \(error); rename it, or move it elsewhere"
         case .fileChanged(let name):
             "\(name) was written to or replaced while it was being stored; move it once it is complete"
         case .fileOfCache(let name):

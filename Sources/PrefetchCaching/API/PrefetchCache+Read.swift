@@ -1,4 +1,6 @@
 public import Foundation
+public import PrefetchItemFormat
+public import PrefetchStorageAreas
 
 extension PrefetchCache {
     /// Returns whether there is nothing to download: the item is cached, or was opened and its file is at its
@@ -30,6 +32,26 @@ extension PrefetchCache {
         _ key: ItemKey, range: Range<Int64>, recordingUse: Bool = true
     ) async throws(CacheError) -> Data? {
         try await lookUp(key, range: range, recordingUse: recordingUse).value
+    }
+
+    /// Returns one file of a bundle, cached or opened; `nil` on a miss, and if the bundle has no such file. Never promotes.
+    /// Decodes only the chunks that the file touches.
+    ///
+    /// ```swift
+    /// let page = try await cache.read(guide.key, part: "chapters/1.html")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: As in ``BundlePart/path``.
+    ///   - recordingUse: As in ``read(_:recordingUse:)``.
+    /// - Throws: As ``read(_:recordingUse:)``; ``CacheError/fileSystem(_:)`` with `ESTALE` for a file of an opened bundle that
+    ///   has another length now, or is gone.
+    public func read(
+        _ key: ItemKey, part path: FolderPath, recordingUse: Bool = true
+    ) async throws(CacheError) -> Data? {
+        try await run(in: .reads) { engine throws(CacheError) in
+            try engine.read(key, part: path, isUse: recordingUse)
+        }.value ?? nil
     }
 
     /// Does what ``read(_:recordingUse:)`` does, and returns the reason for a miss.

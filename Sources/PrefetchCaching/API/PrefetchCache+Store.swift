@@ -70,6 +70,33 @@ extension PrefetchCache {
         }
     }
 
+    /// Stores the files of a folder, and of the folders in it, as one item: a bundle, which becomes a folder with these files
+    /// when it is opened. They are read one by one and left where they are. Cancelling the task has no effect.
+    ///
+    /// - Parameter metadata: Its `parts` are replaced.
+    /// - Throws: As ``store(_:as:encoding:admission:)``; ``CacheError/notARegularFile(_:)`` for anything in the folder that is
+    ///   neither a file nor a folder, ``CacheError/unsuitableName(_:_:)``, and ``CacheError/fileChanged(_:)`` when the files
+    ///   are changed meanwhile.
+    @discardableResult
+    public func store(
+        contentsOfFolder folder: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        admission: AdmissionMode = .evicting
+    ) async throws(CacheError) -> StoreOutcome {
+        guard folder.isFileURL else { throw .notARegularFile(folder.absoluteString) }
+        return try await store(
+            contentsOfFolder: FilePath(folder.path), as: metadata, encoding: encoding, admission: admission)
+    }
+
+    package func store(
+        contentsOfFolder path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        admission: AdmissionMode = .evicting
+    ) async throws(CacheError) -> StoreOutcome {
+        try await run { engine throws(CacheError) in
+            try engine.store(
+                contentsOfFolder: path, as: metadata, encoding: encoding, on: AdmissionTerms(admission))
+        }
+    }
+
     /// Begins to store an item whose content arrives in pieces.
     ///
     /// - Parameters:

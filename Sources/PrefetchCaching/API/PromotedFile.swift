@@ -3,7 +3,8 @@ public import PrefetchItemFormat
 public import PrefetchStorageAreas
 package import SystemPackage
 
-/// The file that an item was promoted to when it was first opened. It is the user's, and may have changed since.
+/// The file that an item was promoted to when it was first opened; of a bundle, the folder with its files. It is the
+/// user's, and may have changed since.
 public struct PromotedFile: Hashable, Sendable {
     /// The key of the item.
     public let key: ItemKey
@@ -27,11 +28,13 @@ public struct PromotedFile: Hashable, Sendable {
     /// Whether a file with the same content was there already and serves as the promoted one: it is the user's. `nil` if
     /// that was not recorded.
     public let isAdopted: Bool?
-    /// The length of the file in bytes when this was returned; `nil` when there was no regular file, or it could not be
-    /// accessed.
+    /// The length of the file in bytes when this was returned, or that of all files of a bundle when it was promoted; `nil`
+    /// when there was no regular file, or no folder, or it could not be accessed.
     public let presentBytes: Int64?
     /// Whether this call promoted the item, rather than an earlier one.
     public let isFirstOpen: Bool
+    /// The files of a bundle; empty for a single file.
+    public let parts: [BundlePart]
 }
 
 /// Where the content of a promoted file came from. It is kept as long as the key is not forgotten, and restored with
@@ -83,6 +86,9 @@ public struct OpenProgress: Hashable, Sendable {
 extension PromotedFile {
     /// The current location of the file. It changes when an app is updated: keep the key, and open it again.
     public var url: URL { URL(filePath: path.string) }
+
+    /// The current location of one file of a bundle.
+    public func url(of part: BundlePart) -> URL { URL(filePath: path.pushing(part.path.path).string) }
 
     /// Whether the file is missing, no backup was to contain it, and it was not the user's: it can only be downloaded
     /// again, unless the user has moved or deleted it.

@@ -51,11 +51,12 @@ extension Engine {
             if let arrival = lookup.value { return arrival }
         }
         if let entry = try promotedEntry(key) {
-            let lookup = try withPromotedFile(entry, isUse: isUse) { file, length throws(CacheError) in
-                let wanted = try onItem(range(from: offset, upTo: limit, of: length))
+            let lookup = try withPromotedContent(of: entry, isUse: isUse) { content throws(CacheError) in
+                let wanted = try onItem(range(from: offset, upTo: limit, of: content.length))
                 return Arrival.present(
-                    try onFiles(Data(reading: wanted, of: file, in: environment.fileSystem)),
-                    ContentVersion(validator: entry.provenance?.validator ?? Validator(), length: length),
+                    try content.data(wanted),
+                    ContentVersion(
+                        validator: entry.provenance?.validator ?? Validator(), length: content.length),
                     isComplete: true)
             }
             if let arrival = lookup.value { return arrival }

@@ -18,20 +18,30 @@ extension Engine {
     ///   - range: The bytes wanted; `nil` for all.
     ///   - isUse: Whether it counts as a use.
     func read(_ key: ItemKey, _ range: Range<Int64>?, isUse: Bool = true) throws(CacheError) -> Lookup<Data> {
+        try read(key, isUse: isUse) { _, length in range ?? 0..<length }.map { $0 ?? Data() }
+    }
+
+    /// Returns the content of one file of a bundle; `nil` if the bundle has no such file, or it is no bundle.
+    func read(_ key: ItemKey, part path: FolderPath, isUse: Bool = true) throws(CacheError) -> Lookup<Data?> {
+        try read(key, isUse: isUse) { parts, _ in parts.range(of: path) }
+    }
+
+    /// - Parameter range: Chooses the bytes by the parts of a bundle and the length of the content.
+    private func read(
+        _ key: ItemKey, isUse: Bool, _ range: ([BundlePart], Int64) -> Range<Int64>?
+    ) throws(CacheError) -> Lookup<Data?> {
         let lookup = try withItem(key, isUse: isUse) { reader throws(ItemFormatError) in
-            try Data(reading: range ?? 0..<reader.footer.contentBytes, of: reader)
+            try range(reader.footer.metadata.parts, reader.footer.contentBytes)
+                .map { range throws(ItemFormatError) in try Data(reading: range, of: reader) }
         }
         guard case .miss(.absent) = lookup else { return lookup }
         guard let entry = try promotedEntry(key) else {
             if isUse { catalog.noteMiss(key) }
             return lookup
         }
-        return try withPromotedFile(entry, isUse: isUse) { file, length throws(CacheError) in
-            let range = range ?? 0..<length
-            guard range.lowerBound >= 0, range.upperBound <= length else {
-                throw .item(.rangeOutOfBounds(range, contentBytes: length))
-            }
-            return try onFiles(Data(reading: range, of: file, in: environment.fileSystem))
+        return try withPromotedContent(of: entry, isUse: isUse) { content throws(CacheError) in
+            try range(content.parts, content.length)
+                .map { range throws(CacheError) in try content.data(range) }
         }
     }
 
@@ -68,8 +78,8 @@ extension Engine {
             if isUse { catalog.noteMiss(key) }
             return lookup
         }
-        return try withPromotedFile(entry, isUse: isUse) { file, length throws(CacheError) in
-            try stream(file, range ?? 0..<length, length, to: sink)
+        return try withPromotedContent(of: entry, isUse: isUse) { content throws(CacheError) in
+            try content.stream(range ?? 0..<content.length, to: sink)
         }
     }
 
@@ -228,100 +238,6 @@ extension Engine {
     }
 }
 
-/// Reading promoted files. They are the user's, and may have changed in any way.
-extension Engine {
-    /// The promotion of a key, complete or under way.
-    func promotedEntry(_ key: ItemKey) throws(CacheError) -> LedgerEntry? {
-        try promotedKeys.entry(for: key.hash).flatMap { $0.key == key ? $0 : nil }
-    }
-
-    /// Whether there is content under an entry: the file is in place, or its promotion is under way.
-    func isThere(_ entry: LedgerEntry) throws(CacheError) -> Bool {
-        switch entry.state {
-        case .committed: try files.existingFile(of: entry) != nil
-        case .intent: try files.isUnderWay(entry)
-        }
-    }
-
-    func withPromotedFile<Value>(
-        _ entry: LedgerEntry, isUse: Bool = true, _ body: (Descriptor, Int64) throws(CacheError) -> Value
-    ) throws(CacheError) -> Lookup<Value> {
-        if entry.state == .intent { return try withFileUnderWay(entry, isUse: isUse, body) }
-        // `body` is not coordinated, since it may run code of the app; the open descriptor keeps the content alive.
-        let opened = try destinations.coordinated(.readContent, entry) { () throws(CacheError) in
-            try openPromotedFile(entry)
-        }
-        guard let file = opened else {
-            if isUse { catalog.noteMiss(entry.key) }
-            return .miss(.absent)
-        }
-        defer { environment.fileSystem.close(file) }
-        // The user may have replaced the file, so its current length counts.
-        let attributes = try files.attributes(of: file)
-        guard attributes.kind == .regular else {
-            if isUse { catalog.noteMiss(entry.key) }
-            return .miss(.absent)
-        }
-        let value = try body(file, attributes.length)
-        if isUse { noteReopened(entry) }
-        return .hit(value)
-    }
-
-    private func noteReopened(_ entry: LedgerEntry) {
-        history.record(
-            UsageEvent(kind: .reopened, key: entry.key.string, source: entry.provenance?.source ?? ""))
-    }
-
-    private func withFileUnderWay<Value>(
-        _ intent: LedgerEntry, isUse: Bool, _ body: (Descriptor, Int64) throws(CacheError) -> Value
-    ) throws(CacheError) -> Lookup<Value> {
-        guard let file = try files.openUnderWay(intent) else {
-            // It was completed or undone since the entry was read.
-            if let now = try ledger.entry(for: intent.key), now != intent {
-                return try withPromotedFile(now, isUse: isUse, body)
-            }
-            if isUse { catalog.noteMiss(intent.key) }
-            return .miss(.absent)
-        }
-        defer { environment.fileSystem.close(file) }
-        let value = try body(file, intent.contentBytes)
-        if isUse { noteReopened(intent) }
-        return .hit(value)
-    }
-
-    private func openPromotedFile(_ entry: LedgerEntry) throws(CacheError) -> Descriptor? {
-        guard let folder = try destinations.existingFolder(of: entry) else { return nil }
-        do throws(FileSystemError) {
-            return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, .read)
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
-            return nil
-        }
-    }
-
-    func stream(
-        _ file: Descriptor, _ range: Range<Int64>, _ length: Int64,
-        to sink: (UnsafeRawBufferPointer) throws -> Void
-    ) throws(CacheError) -> Result<Void, any Error> {
-        guard range.lowerBound >= 0, range.upperBound <= length else {
-            throw .item(.rangeOutOfBounds(range, contentBytes: length))
-        }
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            let end = min(offset + Int64(ItemLimits.chunkBytes), range.upperBound)
-            let piece = try onFiles(
-                [UInt8](Data(reading: offset..<end, of: file, in: environment.fileSystem)))
-            do { try piece.withUnsafeBytes(sink) } catch { return .failure(error) }
-            guard Int64(piece.count) == end - offset else {
-                // The file was truncated meanwhile.
-                throw .item(.rangeOutOfBounds(range, contentBytes: offset + Int64(piece.count)))
-            }
-            offset = end
-        }
-        return .success(())
-    }
-}
-
 extension Data {
     /// Reads a range of an item's content.
     init(reading range: Range<Int64>, of reader: ItemReader) throws(ItemFormatError) {
@@ -335,21 +251,12 @@ extension Data {
         }
     }
 
-    /// Reads a range of a file, or the part of it that exists.
-    init(reading range: Range<Int64>, of file: Descriptor, in fileSystem: any FileSystem)
-        throws(FileSystemError)
-    {
-        self = try .filled(range.byteCount, orThrow: Self.noMemory) { buffer throws(FileSystemError) in
-            try fileSystem.readAll(file, into: buffer, at: range.lowerBound)
-        }
-    }
-
-    private static let noMemory = FileSystemError("malloc", errno: .noMemory)
+    static let noMemory = FileSystemError("malloc", errno: .noMemory)
 
     /// Lets `body` fill new memory, without zeroing it first or copying it afterwards.
     ///
     /// - Parameter noMemory: Thrown when there is not enough memory: an item can be longer than that.
-    private static func filled<Failure: Error>(
+    static func filled<Failure: Error>(
         _ count: Int, orThrow noMemory: Failure,
         by body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Data {
@@ -367,5 +274,5 @@ extension Data {
 
 extension Range<Int64> {
     /// The number of bytes. `count` would trap where `Int` has 32 bits, and so much memory cannot be had in any case.
-    fileprivate var byteCount: Int { Int(clamping: upperBound - lowerBound) }
+    var byteCount: Int { Int(clamping: upperBound - lowerBound) }
 }

@@ -140,7 +140,7 @@ struct Migrator {
     /// Restores the name of a file that a migration moved aside before its process died.
     private func putBackIfAside(_ entry: inout FolderWalk.Entry) throws {
         guard !isDryRun, let name = CacheLayout.name(ofAside: entry.name) else { return }
-        let place = try files.putBack(
+        let place = try files.removal.putBack(
             FilePath(root: nil, [entry.name]), as: name, from: entry.folder, in: entry.folder)
         if let name = place?.path.lastComponent { entry = entry.named(name) }
     }

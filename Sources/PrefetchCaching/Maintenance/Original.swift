@@ -87,7 +87,7 @@ struct Original {
     func drop() throws(CacheError) -> Bool {
         let name = destination.name
         return try onFiles { () throws(FileSystemError) in
-            let removal = try files.remove(
+            let removal = try files.removal.remove(
                 file, attributes, name, in: folder, by: files.nextAsideName(name), in: folder)
             guard case .removed = removal else { return false }
             try fileSystem.synchronize(folder.descriptor)

@@ -41,22 +41,31 @@ extension Engine {
         else { return }
         defer { environment.fileSystem.close(file) }
         let found = try files.attributes(of: file)
-        guard found.kind == .regular else { return }
+        guard found.kind == entry.kind else { return }
+        let bundle = entry.parts.isEmpty ? nil : BundleFolder(file, entry.parts, environment.fileSystem)
+        let photograph = try onFiles(bundle?.photograph())
         let lastUse = try files.lastUse(file, of: entry)
         guard lastUse < time else { return }
         let purged = PurgeReport.File(
             key: entry.key, location: entry.location,
-            fileBytes: found.length, lastUsedAt: lastUse)
-        guard try isUnchanged(file, found, entry) else { return report.changed.append(purged) }
+            fileBytes: bundle == nil ? found.length : entry.contentBytes, lastUsedAt: lastUse)
+        guard try destinations.onDestination(entry, files.isUnchanged(file, of: entry)) else {
+            return report.changed.append(purged)
+        }
         guard try !promoter.isShared(found.identity, entry) else { return report.shared.append(purged) }
         guard !isDryRun else { return report.purged.append(purged) }
         let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
         // The file first: with an entry but no file the key can be stored again, but a file without an entry would be
         // untracked.
-        let removal = try destinations.onDestination(
-            entry,
-            files.remove(
-                file, found, entry.name, in: folder, by: files.nextAsideName(entry.key), in: staging))
+        let removal = try destinations.onDestination(entry) { () throws(FileSystemError) in
+            let aside = files.nextAsideName(entry.key)
+            guard let bundle else {
+                return try files.removal.remove(file, found, entry.name, in: folder, by: aside, in: staging)
+            }
+            return try files.removal.remove(
+                bundle, photograph ?? [], entry.name, in: folder, by: aside,
+                and: FilePath(files.nextStagedName(entry.key)), in: staging)
+        }
         switch removal {
         case .removed: report.purged.append(purged)
         case .missing: return
@@ -66,7 +75,9 @@ extension Engine {
             return report.changed.append(
                 PurgeReport.File(
                     key: entry.key, location: place.location,
-                    fileBytes: try files.attributes(of: place, in: folder)?.length ?? found.length,
+                    fileBytes: try bundle == nil
+                        ? files.attributes(of: place, in: folder)?.length ?? found.length
+                        : entry.contentBytes,
                     lastUsedAt: lastUse))
         }
         try destinations.onDestination(entry) { () throws(FileSystemError) in
@@ -75,17 +86,6 @@ extension Engine {
             try environment.fileSystem.synchronize(folder.descriptor)
         }
         try ledger.remove(entry)
-    }
-
-    /// Whether a file is the one that was promoted, with unchanged content.
-    private func isUnchanged(_ file: Descriptor, _ found: FileAttributes, _ entry: LedgerEntry)
-        throws(CacheError) -> Bool
-    {
-        guard found.length == entry.contentBytes else { return false }
-        return try destinations.onDestination(entry) { () throws(FileSystemError) in
-            guard try files.isOurs(file, by: entry) else { return false }
-            return try environment.fileSystem.contentChecksum(of: file) == entry.contentChecksum
-        }
     }
 }
 

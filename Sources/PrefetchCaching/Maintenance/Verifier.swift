@@ -219,7 +219,7 @@ final class Verifier: Sendable {
         guard let folder = try engine.destinations.existingFolder(of: entry) else { return .missing }
         let file: Descriptor
         do {
-            file = try fileSystem.open(entry.name.path, in: folder.descriptor, .readWithoutAccessTime)
+            file = try fileSystem.open(entry.name.path, in: folder.descriptor, entry.examiningMode)
         } catch {
             if error.isNotFound { return .missing }
             if error.isNotRegularFile { return .modified }
@@ -227,18 +227,39 @@ final class Verifier: Sendable {
         }
         defer { fileSystem.close(file) }
         let attributes = try engine.files.attributes(of: file)
-        guard attributes.kind == .regular else { return .modified }
-        if attributes.length == entry.contentBytes, try checksum(of: file) == entry.contentChecksum {
-            return nil
+        guard attributes.kind == entry.kind else { return .modified }
+        guard !entry.parts.isEmpty else {
+            if attributes.length == entry.contentBytes, try checksum(of: file) == entry.contentChecksum {
+                return nil
+            }
+            return try isUntouched(file, entry) ? .damaged(.damaged(.chunkContent)) : .modified
         }
-        return try isUntouched(file, entry) ? .damaged(.damaged(.chunkContent)) : .modified
+        let bundle = BundleFolder(file, entry.parts, fileSystem)
+        guard let checksum = try checksum(bundle.forEachPiece) else { return .modified }
+        if checksum == entry.contentChecksum { return nil }
+        let isUntouched = try isUntouched(file, entry)
+        let areUntouched = try onFiles(
+            bundle.forEachFile { part, _ throws(FileSystemError) in
+                isHandedOver(try fileSystem.attributes(of: part), entry)
+            })
+        return isUntouched && areUntouched ? .damaged(.damaged(.chunkContent)) : .modified
     }
 
-    private func checksum(of file: Descriptor) throws(CacheError) -> UInt64 {
+    private func checksum(of file: Descriptor) throws(CacheError) -> UInt64? {
+        try checksum { body throws(FileSystemError) in
+            try fileSystem.forEachPiece(of: file) { piece, _ throws(FileSystemError) in try body(piece) }
+            return true
+        }
+    }
+
+    /// - Parameter read: Hands the content to a function; returns whether there is all of it.
+    private func checksum(
+        _ read: ((UnsafeRawBufferPointer) throws(FileSystemError) -> Void) throws(FileSystemError) -> Bool
+    ) throws(CacheError) -> UInt64? {
         var checksum = ContentChecksum()
         var failure: CacheError?
         do throws(FileSystemError) {
-            try fileSystem.forEachPiece(of: file) { piece, _ throws(FileSystemError) in
+            let isWhole = try read { piece throws(FileSystemError) in
                 checksum.update(piece)
                 do throws(CacheError) {
                     try noteRead(piece.count)
@@ -247,10 +268,10 @@ final class Verifier: Sendable {
                     throw FileSystemError("read", errno: .canceled)
                 }
             }
+            return isWhole ? checksum.finalize() : nil
         } catch {
             throw failure ?? .fileSystem(error)
         }
-        return checksum.finalize()
     }
 
     /// Whether a file is the one that was promoted and was not written to since, so that differing content means
@@ -261,6 +282,11 @@ final class Verifier: Sendable {
         if let birthTime = entry.birthTime, try engine.files.birthTime(of: file) != birthTime {
             return false
         }
+        return isHandedOver(attributes, entry)
+    }
+
+    /// Whether a file was last written when it was promoted.
+    private func isHandedOver(_ attributes: FileAttributes, _ entry: LedgerEntry) -> Bool {
         let (margin, speed) = Self.handingOver
         return attributes.modified / 1_000_000 <= entry.openedAt + margin + entry.contentBytes / speed
     }

@@ -6,8 +6,8 @@ internal import SystemPackage
 
 /// One item that the user asked for, on its way straight to its destination.
 ///
-/// Its content is written unencoded into staging on the destination's volume, and then goes through the second half of
-/// a promotion: intent, name, commit. Space is preallocated on the volume before bytes are written, all of it when the
+/// Its content is written unencoded into a file in staging on the destination's volume, from which the files of a bundle
+/// are taken at the end, and then goes through the second half of a promotion: intent, name, commit. Space is preallocated on the volume before bytes are written, all of it when the
 /// length is known. Its whole chunks may be kept there when it is interrupted.
 ///
 /// Used by one thread at a time. An object that is neither committed nor cancelled ends itself, by
@@ -216,6 +216,7 @@ final class Delivery: StoreUnderWay {
             let end = length + Int64(last.count)
             if end > reservedBytes { try makeRoom(for: end) }
             try write(last)
+            try onItem(metadata.requireLength(length))
             try makeDurable()
         } catch {
             throw ended(by: error)
@@ -224,8 +225,9 @@ final class Delivery: StoreUnderWay {
         // removes it, unless its chunks are kept. The lock is held until then.
         isFinished = true
         defer { close() }
-        let opened = try engine.promoter.deliver(entry(), from: staging, isAnew: forgetsPromotion)
-        removeJournal()
+        let opened = try engine.promoter.deliver(
+            entry(), from: staging, isAnew: forgetsPromotion, unpacking: metadata.parts.isEmpty ? nil : file)
+        removeRest()
         engine.noteOpen(opened)
         if opened.isFirstOpen {
             engine.history.record(
@@ -236,13 +238,14 @@ final class Delivery: StoreUnderWay {
         return .delivered(opened)
     }
 
-    private func removeJournal() {
-        guard journal != nil else { return }
+    /// Removes the journal, and the staged file of a bundle.
+    private func removeRest() {
         do {
-            try engine.files.discard(partial.journalName, in: staging)
+            if !metadata.parts.isEmpty { try engine.files.discard(partial.name, in: staging) }
+            if journal != nil { try engine.files.discard(partial.journalName, in: staging) }
         } catch {
-            // The next process that opens the cache removes it: its file is gone.
-            warn("A journal could not be removed.", error)
+            // The next process that opens the cache removes it: its file is gone, or older than the promotion.
+            warn("What is left of a delivery could not be removed.", error)
         }
     }
 
@@ -261,7 +264,7 @@ final class Delivery: StoreUnderWay {
         defer { close() }
         do {
             try engine.files.discard(partial.name, in: staging)
-            removeJournal()
+            removeRest()
         } catch {
             // Its name contains this session: the next process that opens the cache removes it.
             warn("A staged file could not be removed.", error)
@@ -316,7 +319,9 @@ final class Delivery: StoreUnderWay {
     /// Makes sure that the file can grow to `end` bytes, and allocates the space if the file system supports
     /// that.
     private func makeRoom(for end: Int64) throws(CacheError) {
-        try engine.admission.makeImportantRoom(end - max(length, allocated), in: staging)
+        // The longest file of a bundle is there twice while it gets a file of its own.
+        let unpacked = metadata.parts.longest
+        try engine.admission.makeImportantRoom(end - max(length, allocated) + unpacked, in: staging)
         reservedBytes = end
         // Not worth a call for a small file, which is written at once.
         guard end > Self.steps.lowerBound else { return }
@@ -409,6 +414,6 @@ final class Delivery: StoreUnderWay {
             contentChecksum: checksum.finalize(), stagedName: name,
             inode: try engine.files.attributes(of: file).identity.inode,
             birthTime: try engine.files.birthTime(of: file), openedAt: now,
-            provenance: Provenance(metadata, storedAt: now))
+            provenance: Provenance(metadata, storedAt: now), parts: metadata.parts)
     }
 }

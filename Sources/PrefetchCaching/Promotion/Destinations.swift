@@ -150,7 +150,7 @@ struct Destinations: Sendable {
             name: entry.name, backup: entry.backup, contentBytes: entry.contentBytes,
             contentChecksum: entry.contentChecksum, openedAt: entry.openedAt,
             provenance: entry.provenance, isAdopted: entry.isAdopted, presentBytes: presentBytes,
-            isFirstOpen: isFirstOpen)
+            isFirstOpen: isFirstOpen, parts: entry.parts)
     }
 
     /// The file of a promotion that was just committed.

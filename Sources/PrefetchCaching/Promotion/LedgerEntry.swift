@@ -1,8 +1,9 @@
 internal import Foundation
 internal import GRDB
+internal import PrefetchFileSystem
 package import PrefetchItemFormat
 package import PrefetchStorageAreas
-internal import SystemPackage
+package import SystemPackage
 
 /// One promotion. Locations are relative to their areas, since absolute paths change with every update of an app.
 package struct LedgerEntry: Sendable, Hashable {
@@ -59,9 +60,25 @@ package struct LedgerEntry: Sendable, Hashable {
     package var origin = Origin.written
     /// `nil` for a file that was migrated, or promoted by a version that did not record it.
     package var provenance: Provenance?
+    /// The files of a bundle, whose folder is what this says of a file; empty for a single file.
+    package var parts: [BundlePart] = []
+
+    /// How what is under the name is opened for reading …
+    var openMode: OpenMode { parts.isEmpty ? .read : .directory }
+    /// … and without that counting as a use.
+    var examiningMode: OpenMode { parts.isEmpty ? .readWithoutAccessTime : .directory }
+
+    /// What is under the name.
+    var kind: FileAttributes.Kind { parts.isEmpty ? .regular : .directory }
 
     /// The location of the file.
     package var location: AreaPath { .promoted(name, in: area, folder) }
+
+    /// The files, by their paths in the area: one or, of a bundle, one for each part.
+    package var files: [(path: FilePath, contentBytes: Int64)] {
+        guard !parts.isEmpty else { return [(location.relative, contentBytes)] }
+        return parts.map { (location.relative.pushing($0.path.path), $0.contentBytes) }
+    }
 
     /// Whether the file must not be in backups. One that was adopted is the user's, and the item's policy does not
     /// apply to it.
@@ -90,7 +107,7 @@ extension LedgerEntry {
     private static let columns = [
         "hash", "key", "state", "mode", "area", "folder", "name", "plainName", "backup", "contentLength",
         "contentChecksum", "stagedName", "inode", "birthTime", "openedAt", "origin", "storedAt", "source",
-        "intent", "entityTag", "lastModified", "url", "attributes",
+        "intent", "entityTag", "lastModified", "url", "attributes", "parts",
     ]
 
     static let select = "SELECT \(columns.joined(separator: ", ")) FROM promotion"
@@ -112,7 +129,7 @@ extension LedgerEntry {
             origin.rawValue, provenance?.storedAt, provenance?.source ?? "",
             Int((provenance?.intent ?? .opportunistic).rawValue), provenance?.validator.entityTag ?? "",
             provenance?.validator.lastModified ?? "", provenance?.url?.absoluteString ?? "",
-            attributes.isEmpty ? nil : Data(attributes),
+            attributes.isEmpty ? nil : Data(attributes), parts.isEmpty ? nil : Data(parts.encoded()),
         ]
     }
 
@@ -125,11 +142,13 @@ extension LedgerEntry {
             let name = try FileName(try row.value(6))
             let contentBytes: Int64 = try row.value(9)
             let stagedName: String = try row.value(11)
+            let parts = try row.value(23, as: Data?.self).map { try [BundlePart](stored: $0) } ?? []
             guard let state = State(rawValue: try row.value(2)), let mode = Mode(rawValue: try row.value(3)),
                 let area = Area(rawValue: try row.value(4)),
                 let backup = BackupPolicy(rawValue: try row.value(8)),
                 let origin = Origin(rawValue: try row.value(15)),
                 (0...Self.longestContent).contains(contentBytes),
+                parts.isEmpty || parts.contentBytes == contentBytes,
                 let component = FilePath.Component(stagedName),
                 CacheLayout.hash(ofStaged: component) == key.hash
             else { return nil }
@@ -140,7 +159,7 @@ extension LedgerEntry {
                 contentBytes: contentBytes, contentChecksum: UInt64(bitPattern: try row.value(10)),
                 stagedName: stagedName, inode: UInt64(bitPattern: try row.value(12)),
                 birthTime: try row.value(13), openedAt: try row.value(14), origin: origin,
-                provenance: try Provenance(row))
+                provenance: try Provenance(row), parts: parts)
         } catch {
             return nil
         }
@@ -198,6 +217,14 @@ extension Provenance {
         validator = Validator(entityTag: try row.text(19), lastModified: try row.text(20))
         url = try row.text(21).flatMap(URL.init(string:))
         attributes = try row.value(22, as: Data?.self).map(Array.init) ?? []
+    }
+}
+
+extension [BundlePart] {
+    fileprivate init(stored data: Data) throws(ItemFormatError) {
+        self = try [UInt8](data).withBytes { bytes throws(ItemFormatError) in
+            try [BundlePart](decoding: bytes)
+        }
     }
 }
 

@@ -46,6 +46,10 @@ enum LedgerSchema {
         ALTER TABLE promotion ADD COLUMN url TEXT NOT NULL DEFAULT '';
         ALTER TABLE promotion ADD COLUMN attributes BLOB;
         """,
+        // Version 4 had no bundles (without a value it is a single file).
+        """
+        ALTER TABLE promotion ADD COLUMN parts BLOB;
+        """,
     ]
 
     /// - Throws: ``CacheError/newerLedger(version:)``; nothing was written in that case.

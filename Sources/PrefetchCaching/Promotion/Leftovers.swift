@@ -136,8 +136,12 @@ struct Leftovers: Sendable {
     /// - Returns: Whether it was removed or, in a dry run, would be.
     private func discard(_ file: Staged, isDryRun: Bool) throws(CacheError) -> Bool {
         let fileSystem = fileSystem
-        guard let found = try files.attributes(of: file.path, in: file.folder), found.kind == .regular
-        else { return false }
+        guard let found = try files.attributes(of: file.path, in: file.folder) else { return false }
+        if found.kind == .directory {
+            // Of a bundle, and written under the lock of the key.
+            return isDryRun ? true : try files.discard(file.path, in: file.folder)
+        }
+        guard found.kind == .regular else { return false }
         if !isDryRun, found.length == 0, let entry = try ledger.entry(for: file.hash) {
             try destinations.coordinated(.write, entry) { () throws(CacheError) in
                 guard let folder = try destinations.existingFolder(of: entry) else { return }
@@ -165,7 +169,7 @@ struct Leftovers: Sendable {
         guard var entry = try ledger.entry(for: file.hash),
             let folder = try destinations.existingFolder(of: entry),
             let name = try destinations.onDestination(
-                entry, files.putBack(file.path, as: entry.name, from: file.folder, in: folder))
+                entry, files.removal.putBack(file.path, as: entry.name, from: file.folder, in: folder))
         else { return }
         entry.name = name
         files.environment.logger.notice(

@@ -18,16 +18,18 @@ final class PromotedFiles: Sendable {
     }
 
     private var fileSystem: any FileSystem { environment.fileSystem }
+    var removal: CautiousRemoval { CautiousRemoval(fileSystem: fileSystem) }
 
     // MARK: What is there
 
     /// The file of a committed promotion, or `nil` when it is no longer there.
     func existingFile(of entry: LedgerEntry) throws(CacheError) -> PromotedFile? {
         guard let file = try existingAttributes(of: entry) else { return nil }
-        return destinations.promotedFile(entry, presentBytes: file.length)
+        let presentBytes = entry.parts.isEmpty ? file.length : entry.contentBytes
+        return destinations.promotedFile(entry, presentBytes: presentBytes)
     }
 
-    /// The attributes of the file of a committed promotion, or `nil` when there is no regular file any more.
+    /// The attributes of the file of a committed promotion, or of the folder of a bundle; `nil` when there is none any more.
     func existingAttributes(of entry: LedgerEntry) throws(CacheError) -> FileAttributes? {
         let file = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
             guard let folder = try destinations.existingFolder(of: entry) else {
@@ -35,7 +37,7 @@ final class PromotedFiles: Sendable {
             }
             return try attributes(of: entry, in: folder)
         }
-        return file?.kind == .regular ? file : nil
+        return file?.kind == entry.kind ? file : nil
     }
 
     func attributes(of file: Descriptor) throws(CacheError) -> FileAttributes {
@@ -67,11 +69,11 @@ final class PromotedFiles: Sendable {
 
     /// Whether the file under the entry's name holds exactly the content of the item.
     func isIdentical(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Bool {
-        guard let attributes = try attributes(of: entry, in: folder),
-            attributes.kind == .regular, attributes.length == entry.contentBytes
+        guard let attributes = try attributes(of: entry, in: folder), attributes.kind == entry.kind,
+            attributes.length == entry.contentBytes || !entry.parts.isEmpty
         else { return false }
         do throws(FileSystemError) {
-            return try checksum(of: entry.name.path, in: folder) == entry.contentChecksum
+            return try checksum(of: entry.name.path, in: folder, entry) == entry.contentChecksum
         } catch {
             guard error.isNotFound || error.isNotRegularFile else {
                 throw .destination(destinations.path(of: entry), error)
@@ -80,10 +82,35 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    func checksum(of name: FilePath, in folder: Directory) throws(FileSystemError) -> UInt64 {
-        try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
+    /// The checksum of the content under a name; `nil` for a bundle that is not whole.
+    func checksum(of name: FilePath, in folder: Directory, _ entry: LedgerEntry)
+        throws(FileSystemError) -> UInt64?
+    {
+        guard entry.parts.isEmpty else {
+            return try BundleFolder(name, in: folder, entry.parts)?.contentChecksum()
+        }
+        return try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
             try fileSystem.contentChecksum(of: file)
         }
+    }
+
+    /// Hands the content under a name to `body`, piece by piece and in order.
+    ///
+    /// - Returns: `false` for a bundle that is not whole.
+    func forEachPiece(
+        of name: FilePath, in folder: Directory, _ entry: LedgerEntry,
+        _ body: (UnsafeRawBufferPointer) throws(FileSystemError) -> Void
+    ) throws(FileSystemError) -> Bool {
+        guard entry.parts.isEmpty else {
+            return try BundleFolder(name, in: folder, entry.parts)?.forEachPiece(body) ?? false
+        }
+        try fileSystem.withFile(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
+            try fileSystem.forEachPiece(of: file, count: entry.contentBytes) {
+                piece, _ throws(FileSystemError) in
+                try body(piece)
+            }
+        }
+        return true
     }
 
     /// Opens the file of an entry.
@@ -93,7 +120,7 @@ final class PromotedFiles: Sendable {
         of entry: LedgerEntry, in folder: Directory, _ body: (Descriptor) throws(FileSystemError) -> Result
     ) throws(CacheError) -> Result? {
         do {
-            return try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read, body)
+            return try fileSystem.withFile(entry.name.path, in: folder.descriptor, entry.openMode, body)
         } catch {
             guard error.isNotFound || error.isNotRegularFile else {
                 throw .destination(destinations.path(of: entry), error)
@@ -107,7 +134,7 @@ final class PromotedFiles: Sendable {
     /// - Returns: `nil` when there is none, as for ``withFile(of:in:_:)``.
     func openWithoutAccessTime(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Descriptor? {
         do {
-            return try fileSystem.open(entry.name.path, in: folder.descriptor, .readWithoutAccessTime)
+            return try fileSystem.open(entry.name.path, in: folder.descriptor, entry.examiningMode)
         } catch {
             guard error.isNotFound || error.isNotRegularFile else {
                 throw .destination(destinations.path(of: entry), error)
@@ -158,10 +185,19 @@ final class PromotedFiles: Sendable {
         guard try BackupMark(fileSystem: fileSystem).policy(of: file) == .include,
             try !destinations.support.isExcluded(entry.folder, in: entry.area)
         else { return false }
+        return try isUnchanged(file, of: entry)
+    }
+
+    /// Whether an open file, or the folder of a bundle, was written for an entry and has just the content that was written.
+    func isUnchanged(_ file: Descriptor, of entry: LedgerEntry) throws(FileSystemError) -> Bool {
+        guard try isOurs(file, by: entry) else { return false }
+        guard entry.parts.isEmpty else {
+            let bundle = BundleFolder(file, entry.parts, fileSystem)
+            guard try bundle.photograph() != nil else { return false }
+            return try bundle.contentChecksum() == entry.contentChecksum
+        }
         let attributes = try fileSystem.attributes(of: file)
-        guard attributes.kind == .regular, attributes.length == entry.contentBytes,
-            try isOurs(file, by: entry)
-        else { return false }
+        guard attributes.kind == .regular, attributes.length == entry.contentBytes else { return false }
         return try fileSystem.contentChecksum(of: file) == entry.contentChecksum
     }
 
@@ -188,6 +224,9 @@ final class PromotedFiles: Sendable {
     /// Makes the content of a file that was found under the entry's name durable.
     func flushFile(of entry: LedgerEntry, in folder: Directory) throws(CacheError) {
         try destinations.onDestination(entry) { () throws(FileSystemError) in
+            if let bundle = try BundleFolder(entry.name.path, in: folder, entry.parts) {
+                return try bundle.flush { file throws(FileSystemError) in try fileSystem.synchronize(file) }
+            }
             try fileSystem.withFile(entry.name.path, in: folder.descriptor, .read) {
                 file throws(FileSystemError) in try fileSystem.synchronize(file)
             }
@@ -199,13 +238,26 @@ final class PromotedFiles: Sendable {
     /// - Returns: Whether it was there.
     @discardableResult
     func discard(_ name: FilePath, in folder: Directory) throws(CacheError) -> Bool {
-        do {
-            try fileSystem.unlink(name, in: folder.descriptor)
+        do throws(FileSystemError) {
+            do throws(FileSystemError) {
+                try fileSystem.unlink(name, in: folder.descriptor)
+            } catch let error {
+                guard try isFolder(name, in: folder, after: error) else { throw error }
+                try fileSystem.removeTree(name, in: folder.descriptor)
+            }
             return true
         } catch {
             guard error.isNotFound else { throw .fileSystem(error) }
             return false
         }
+    }
+
+    /// Whether a name could not be unlinked because it is that of a folder: `EISDIR`, or `EPERM` on Darwin.
+    private func isFolder(_ name: FilePath, in folder: Directory, after error: FileSystemError)
+        throws(FileSystemError) -> Bool
+    {
+        guard error.errno == .isDirectory || error.errno == .notPermitted else { return false }
+        return try fileSystem.attributes(of: name, in: folder.descriptor)?.kind == .directory
     }
 
     // MARK: Use
@@ -224,7 +276,7 @@ final class PromotedFiles: Sendable {
             guard !isTooLate else { return }
             try destinations.onDestination(entry) { () throws(FileSystemError) in
                 try destinations.support.renewExclusion(above: entry.folder, in: entry.area)
-                try fileSystem.withFile(entry.name.path, in: folder.descriptor, .readWithoutAccessTime) {
+                try fileSystem.withFile(entry.name.path, in: folder.descriptor, entry.examiningMode) {
                     file throws(FileSystemError) in
                     if try hasLostMark(file, of: entry) { try mark(file, .exclude) }
                     guard let last = try fileSystem.accessTime(of: file), last < now - Self.dayInNanoseconds
@@ -242,14 +294,25 @@ final class PromotedFiles: Sendable {
 
     /// When an open file was last used, in milliseconds since 1970, as far as it is recorded.
     func lastUse(_ file: Descriptor, of entry: LedgerEntry) throws(CacheError) -> Int64 {
-        let modified = try attributes(of: file).modified
-        let accessed = try onFiles(fileSystem.accessTime(of: file))
-        return max(entry.openedAt, max(modified, accessed ?? .min) / 1_000_000)
+        func lastUse(_ file: Descriptor) throws(FileSystemError) -> Int64 {
+            max(try fileSystem.attributes(of: file).modified, try fileSystem.accessTime(of: file) ?? .min)
+        }
+        return try onFiles { () throws(FileSystemError) in
+            var last = try lastUse(file)
+            if !entry.parts.isEmpty {
+                _ = try BundleFolder(file, entry.parts, fileSystem).forEachFile {
+                    file, _ throws(FileSystemError) in
+                    last = max(last, try lastUse(file))
+                    return true
+                }
+            }
+            return max(entry.openedAt, last / 1_000_000)
+        }
     }
 
     // MARK: On their way
 
-    /// Opens the staged file of an intent or, when that has its name already, the file under the name. The content is
+    /// Opens the staged content of an intent or, when that has its name already, the file under the name. The content is
     /// its first `contentBytes` bytes. It is verified, since after a crash a staged file may be torn, and the name may
     /// be that of another file.
     ///
@@ -265,7 +328,8 @@ final class PromotedFiles: Sendable {
         let found = try findUnderWay(intent) { name, folder throws(FileSystemError) -> FileAttributes? in
             let file = try fileSystem.attributes(of: name, in: folder.descriptor)
             // The footer may not be cut off yet.
-            return file?.kind == .regular && file?.length ?? 0 >= intent.contentBytes ? file : nil
+            guard file?.kind == intent.kind else { return nil }
+            return file?.length ?? 0 >= intent.contentBytes || !intent.parts.isEmpty ? file : nil
         }
         return found != nil
     }
@@ -294,12 +358,16 @@ final class PromotedFiles: Sendable {
     private func openVerified(_ name: FilePath, of intent: LedgerEntry, in folder: Directory)
         throws(FileSystemError) -> Descriptor?
     {
-        try fileSystem.open(name, in: folder.descriptor, .read) { file throws(FileSystemError) in
-            try fileSystem.contentChecksum(of: file, count: intent.contentBytes) == intent.contentChecksum
+        try fileSystem.open(name, in: folder.descriptor, intent.openMode) { file throws(FileSystemError) in
+            let checksum =
+                intent.parts.isEmpty
+                ? try fileSystem.contentChecksum(of: file, count: intent.contentBytes)
+                : try BundleFolder(file, intent.parts, fileSystem).contentChecksum()
+            return checksum == intent.contentChecksum
         }
     }
 
-    // MARK: Removing what the user may be replacing
+    // MARK: Names and removal
 
     func nextAsideName(_ key: ItemKey) -> FilePath {
         let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
@@ -316,7 +384,7 @@ final class PromotedFiles: Sendable {
         return CacheLayout.staged(key.hash, session: environment.session, number: number).string
     }
 
-    /// Removes the file of a promotion, durably.
+    /// Removes the file of a promotion, durably. Of a folder with files that are not of the bundle, these stay.
     ///
     /// - Parameter identity: Of the file that was found. Another one stays.
     /// - Returns: Whether it was there and was removed.
@@ -325,8 +393,15 @@ final class PromotedFiles: Sendable {
             guard let folder = try destinations.existingFolder(of: entry),
                 try attributes(of: entry, in: folder)?.identity == identity
             else { return false }
+            let staging =
+                try entry.parts.isEmpty
+                ? nil : destinations.stagingFolder(for: folder, entry.area, entry.folder)
             do throws(FileSystemError) {
-                try fileSystem.unlink(entry.name.path, in: folder.descriptor)
+                if let staging {
+                    try deleteBundle(entry, in: folder, by: staging)
+                } else {
+                    try fileSystem.unlink(entry.name.path, in: folder.descriptor)
+                }
                 try fileSystem.synchronize(folder.descriptor)
             } catch {
                 guard error.isNotFound else { throw .destination(destinations.path(of: entry), error) }
@@ -336,116 +411,18 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    enum Removal {
-        case removed
-        /// It is another file, or is being written, and has its name back, or the next free one.
-        case putBack(FileName)
-        /// It was moved or deleted.
-        case missing
-    }
-
-    /// Removes a file that was inspected, unless it was changed or replaced since.
-    ///
-    /// The user may save another file under the name at any moment, so the file is moved aside before the final
-    /// comparison.
-    ///
-    /// - Parameters:
-    ///   - file: The open file.
-    ///   - found: Its attributes when it was inspected.
-    ///   - aside: A unique name, so that nothing is replaced.
-    ///   - staging: A folder on the same volume.
-    func remove(
-        _ file: Descriptor, _ found: FileAttributes, _ name: FileName, in folder: Directory,
-        by aside: FilePath, in staging: Directory
-    ) throws(FileSystemError) -> Removal {
-        do {
-            try fileSystem.rename(
-                name.path, in: folder.descriptor, to: aside, in: staging.descriptor, .replacing)
-        } catch {
-            guard error.isNotFound else { throw error }
-            return .missing
-        }
-        var failure: FileSystemError?
-        do throws(FileSystemError) {
-            // Nothing can open it now; earlier writers may write until this says no, and then its times tell.
-            if try fileSystem.isBeingWritten(file) != true,
-                try fileSystem.attributes(of: aside, in: staging.descriptor)?.isUnchanged(since: found)
-                    ?? false
-            {
-                try fileSystem.unlink(aside, in: staging.descriptor)
-                return .removed
-            }
-        } catch {
-            failure = error
-        }
-        let place = try putBack(aside, as: name, from: staging, in: folder)
-        if let failure { throw failure }
-        return place.map(Removal.putBack) ?? .missing
-    }
-
-    /// Restores the name of a file that was moved aside, or uses the next free one if the name was taken meanwhile.
-    ///
-    /// - Returns: The name that it has now; `nil` when it is not there any more.
-    func putBack(_ aside: FilePath, as name: FileName, from staging: Directory, in folder: Directory)
-        throws(FileSystemError) -> FileName?
+    private func deleteBundle(_ entry: LedgerEntry, in folder: Directory, by staging: Directory)
+        throws(FileSystemError)
     {
-        // If this process is killed before the flush, the name looks durable but is not. Recovery flushes the folder of
-        // a key before it removes a leftover of that key, so one exists until then.
-        let leftover = try makeLeftover(for: aside, in: staging)
-        let place = try rename(aside, from: staging, backTo: name, in: folder)
-        if place != nil { try fileSystem.synchronize(folder.descriptor) }
-        if let leftover { try fileSystem.unlink(leftover, in: staging.descriptor) }
-        return place
-    }
-
-    private func makeLeftover(for aside: FilePath, in staging: Directory) throws(FileSystemError) -> FilePath?
-    {
-        guard let name = aside.lastComponent.flatMap(CacheLayout.stagedName(ofAside:)) else { return nil }
-        let leftover = FilePath(root: nil, [name])
-        do {
-            let mode = OpenMode.createIfMissing(CacheLayout.filePermissions)
-            fileSystem.close(try fileSystem.open(leftover, in: staging.descriptor, mode))
-            return leftover
-        } catch {
-            // On a full volume the user gets the file back nevertheless.
-            guard error.isOutOfSpace else { throw error }
-            return nil
+        guard let bundle = try BundleFolder(entry.name.path, in: folder, entry.parts) else { return }
+        if let found = try bundle.photograph() {
+            let removed = try removal.remove(
+                bundle, found, entry.name, in: folder, by: nextAsideName(entry.key),
+                and: FilePath(nextStagedName(entry.key)), in: staging)
+            if case .removed = removed { return }
         }
-    }
-
-    private func rename(
-        _ aside: FilePath, from staging: Directory, backTo name: FileName, in folder: Directory
-    ) throws(FileSystemError) -> FileName? {
-        var place = name
-        var number = 1
-        while true {
-            do {
-                try fileSystem.rename(
-                    aside, in: staging.descriptor, to: place.path, in: folder.descriptor, .exclusive)
-                return place
-            } catch {
-                if error.isNotFound { return nil }
-                guard error.errno == .fileExists else { throw error }
-            }
-            // After a power cut it may still have its old name as well.
-            let (moved, found) = (
-                try fileSystem.attributes(of: aside, in: staging.descriptor),
-                try fileSystem.attributes(of: place.path, in: folder.descriptor)
-            )
-            if let moved, moved.identity == found?.identity {
-                try fileSystem.unlink(aside, in: staging.descriptor)
-                return place
-            }
-            number += 1
-            place = name.numbered(number)
-        }
-    }
-}
-
-extension FileAttributes {
-    /// Whether these are the attributes of the same, unchanged file.
-    func isUnchanged(since earlier: FileAttributes) -> Bool {
-        identity == earlier.identity && modified == earlier.modified && length == earlier.length
+        try bundle.removeParts()
+        try fileSystem.removeIfEmpty(entry.name.path, in: folder.descriptor)
     }
 }
 

@@ -164,18 +164,21 @@ final class Promoter: Sendable {
     ///
     /// The destination folder is opened again: while the item was written it may have been moved or removed.
     ///
-    /// - Parameter isAnew: Whether the file replaces an earlier promotion of the key in the ledger.
-    func deliver(_ entry: LedgerEntry, from staging: Directory, isAnew: Bool) throws(CacheError)
-        -> PromotedFile
-    {
+    /// - Parameters:
+    ///   - isAnew: Whether the file replaces an earlier promotion of the key in the ledger.
+    ///   - file: The open file of a bundle; `nil` for an item that is one file.
+    func deliver(
+        _ entry: LedgerEntry, from staging: Directory, isAnew: Bool, unpacking file: Descriptor?
+    ) throws(CacheError) -> PromotedFile {
         try locks.hold(entry.key.hash) { () throws(CacheError) in
             let earlier = try resolvedEntry(of: entry.key)
             if !isAnew, let earlier, let opened = try files.existingFile(of: earlier) {
                 try files.discard(FilePath(entry.stagedName), in: staging)
                 return opened
             }
-            try stager.enter(entry, replacing: earlier, stagedIn: staging)
             var entry = entry
+            if let file { entry = try stager.unpack(file, as: entry, in: staging) }
+            try stager.enter(entry, replacing: earlier, stagedIn: staging)
             let folder = try stager.destination(of: &entry)
             let committed = try publisher.publish(entry, from: staging, in: folder)
             return files.destinations.firstOpened(committed)

@@ -268,6 +268,8 @@ struct Promotion {
             return .stays
         }
         flush(\.place.folder, where: { !$0.isWaiting })
+        // The old names of folders, as in ``Publisher/commit(_:from:in:)``.
+        flush(\.place.staging, where: { !$0.isWaiting && $0.entry.kind == .directory })
     }
 
     private mutating func commit() {

@@ -23,7 +23,8 @@ final class Publisher: Sendable {
     func publish(_ intent: LedgerEntry, from staging: Directory, in folder: Directory)
         throws(CacheError) -> LedgerEntry
     {
-        try publish(intent, in: folder, passingOverUnreadable: true) { entry throws(CacheError) in
+        try publish(intent, from: staging, in: folder, passingOverUnreadable: true) {
+            entry throws(CacheError) in
             try publishOnce(entry, from: staging, in: folder)
         } discard: { () throws(CacheError) in
             try files.discard(FilePath(intent.stagedName), in: staging)
@@ -33,11 +34,13 @@ final class Publisher: Sendable {
     /// Publishes a file from anywhere, as ``publish(_:from:in:)`` does one from staging.
     ///
     /// - Parameters:
+    ///   - staging: Where a bundle comes from.
     ///   - passesOverUnreadable: Whether a file that cannot be compared counts as another one. Otherwise the call fails.
     ///   - rename: Gives the file the name of an entry.
     ///   - discard: Removes the file when another one with its content was adopted, before the commit.
     func publish(
-        _ intent: LedgerEntry, in folder: Directory, passingOverUnreadable passesOverUnreadable: Bool,
+        _ intent: LedgerEntry, from staging: Directory? = nil, in folder: Directory,
+        passingOverUnreadable passesOverUnreadable: Bool,
         _ rename: (LedgerEntry) throws(CacheError) -> Placing,
         discard: () throws(CacheError) -> Void = {}
     ) throws(CacheError) -> LedgerEntry {
@@ -50,7 +53,7 @@ final class Publisher: Sendable {
             }
             var failure: CacheError?
             switch outcome {
-            case .isInPlace(let placed): return try commit(placed, in: folder)
+            case .isInPlace(let placed): return try commit(placed, from: staging, in: folder)
             case .isTaken(let error):
                 failure = error
                 repeat {
@@ -80,7 +83,7 @@ final class Publisher: Sendable {
             try files.attributes(of: entry, in: folder)
         }
         guard let found else { return false }
-        return found.kind != .regular || found.length != entry.contentBytes
+        return found.kind != entry.kind || entry.parts.isEmpty && found.length != entry.contentBytes
     }
 
     enum Placing {
@@ -128,7 +131,7 @@ final class Publisher: Sendable {
         let isAnother = try destinations.onDestination(entry) { () throws(FileSystemError) in
             guard let inode = try fileSystem.inode(of: name, in: staging.descriptor), inode != entry.inode
             else { return false }
-            return try files.checksum(of: name, in: staging) != entry.contentChecksum
+            return try files.checksum(of: name, in: staging, entry) != entry.contentChecksum
         }
         if isAnother {
             throw .destination(
@@ -152,12 +155,20 @@ final class Publisher: Sendable {
 
     /// Makes the name of a published file durable, and then commits: a name that is visible after a process crash need
     /// not survive a power cut.
-    func commit(_ intent: LedgerEntry, in folder: Directory) throws(CacheError) -> LedgerEntry {
+    ///
+    /// - Parameter staging: Where a bundle comes from: a folder that has its old name as well after a power cut loses one of
+    ///   the two when the volume is checked.
+    func commit(_ intent: LedgerEntry, from staging: Directory?, in folder: Directory)
+        throws(CacheError) -> LedgerEntry
+    {
         let others = try excludedOthers(than: intent)
         let changes = try destinations.coordinated(.write, intent) { () throws(CacheError) in
             try files.renewMark(of: intent, in: folder)
             let changes = try files.include(intent, in: folder, despite: others)
-            try destinations.onDestination(intent, fileSystem.synchronize(folder.descriptor))
+            try destinations.onDestination(intent) { () throws(FileSystemError) in
+                try fileSystem.synchronize(folder.descriptor)
+                if let staging, intent.kind == .directory { try fileSystem.synchronize(staging.descriptor) }
+            }
             return changes
         }
         var entry = intent

@@ -88,8 +88,9 @@ struct Recovery: Sendable {
 
         switch (staged, destination) {
         case (let staged?, let destination?) where staged.identity == destination.identity:
+            // Not a folder, which has one name on every disk.
             try files.discard(FilePath(intent.stagedName), in: origin)
-            return try publisher.commit(intent, in: folder)
+            return try publisher.commit(intent, from: staging, in: folder)
         case (_?, _):
             guard let trusted = try stager.restage(intent, from: origin, in: staging) else {
                 try files.discard(FilePath(intent.stagedName), in: origin)
@@ -100,7 +101,7 @@ struct Recovery: Sendable {
             let claimed = try destinations.coordinated(.write, intent) { () throws(CacheError) in
                 try claim(destination, by: intent, in: folder)
             }
-            if let claimed { return try publisher.commit(claimed, in: folder) }
+            if let claimed { return try publisher.commit(claimed, from: staging, in: folder) }
         case (nil, nil): break
         }
         try ledger.remove(intent)
@@ -147,11 +148,11 @@ struct Recovery: Sendable {
     private func wasStaged(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
         throws(CacheError) -> Bool
     {
-        guard intent.birthTime != nil, file.kind == .regular, file.identity.inode == intent.inode else {
+        guard intent.birthTime != nil, file.kind == intent.kind, file.identity.inode == intent.inode else {
             return false
         }
         do {
-            return try fileSystem.withFile(intent.name.path, in: folder.descriptor, .read) {
+            return try fileSystem.withFile(intent.name.path, in: folder.descriptor, intent.openMode) {
                 opened throws(FileSystemError) in
                 guard try fileSystem.attributes(of: opened).identity == file.identity else {
                     return false

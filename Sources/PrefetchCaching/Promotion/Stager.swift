@@ -116,14 +116,17 @@ final class Stager: Sendable {
         let key = footer.metadata.key
         let item = try files.attributes(of: file)
         // A file with a second hard link must not be truncated under that name.
-        let isRenamed = footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
+        let isRenamed =
+            footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
+            && footer.metadata.parts.isEmpty
         let entry = LedgerEntry(
             key: key, state: .intent, mode: isRenamed ? .rename : .decode,
             area: target.area, folder: place.path, name: target.name,
             plainName: target.name, backup: target.backup, contentBytes: footer.contentBytes,
             contentChecksum: footer.contentChecksum, stagedName: files.nextStagedName(key),
             inode: item.identity.inode, birthTime: isRenamed ? try files.birthTime(of: file) : nil,
-            openedAt: environment.now(), provenance: Provenance(footer.metadata))
+            openedAt: environment.now(), provenance: Provenance(footer.metadata),
+            parts: footer.metadata.parts)
         return (entry, item)
     }
 
@@ -145,7 +148,7 @@ final class Stager: Sendable {
             reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
         if isOfThisBoot, try !onItem(reader.beginsWithHole()) { return nil }
         do {
-            try stream(reader, for: watcher) { _, _ in }
+            try stream(reader, for: watcher) { _ in }
             return nil
         } catch .item(let damage) {
             return try Miss(damage)
@@ -157,33 +160,33 @@ final class Stager: Sendable {
     /// - Parameter finish: Makes the file durable while it is open. When it throws, the file is removed.
     func decode(
         _ reader: ItemReader, to entry: inout LedgerEntry, in staging: Directory, for watcher: OpenWatcher,
-        _ finish: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+        _ finish: (LedgerEntry, StagedContent) throws(CacheError) -> Void
     ) throws(CacheError) {
-        try stage(&entry, in: staging) { entry, file throws(CacheError) in
-            try stream(reader, for: watcher) { piece, offset throws(CacheError) in
-                try destinations.onDestination(entry, fileSystem.writeAll(piece, to: file, at: offset))
+        try stage(&entry, in: staging) { entry, content throws(CacheError) in
+            try stream(reader, for: watcher) { piece throws(CacheError) in
+                try destinations.onDestination(entry, content.append(piece))
             }
             try destinations.onDestination(entry) { () throws(FileSystemError) in
-                _ = try files.mark(file, entry.backup, in: entry.area, entry.folder)
+                _ = try files.mark(content.descriptor, entry.backup, in: entry.area, entry.folder)
             }
-            try finish(entry, file)
+            try finish(entry, content)
         }
     }
 
-    /// Creates a staging file with what `body` writes to it, and records its identity in the intent.
+    /// Creates a staging file, or the folder of a bundle, with what `body` writes to it, and records its identity in the
+    /// intent.
     private func stage(
         _ entry: inout LedgerEntry, in staging: Directory,
-        _ body: (LedgerEntry, Descriptor) throws(CacheError) -> Void
+        _ body: (LedgerEntry, StagedContent) throws(CacheError) -> Void
     ) throws(CacheError) {
         let name = FilePath(entry.stagedName)
-        let file = try destinations.onDestination(
-            entry, fileSystem.open(name, in: staging.descriptor, .createNew(CacheLayout.filePermissions)))
-        defer { fileSystem.close(file) }
+        let content = try destinations.onDestination(
+            entry, StagedContent(creating: name, of: entry.parts, in: staging))
         do {
-            entry.inode = try files.attributes(of: file).identity.inode
-            entry.birthTime = try files.birthTime(of: file)
+            entry.inode = try files.attributes(of: content.descriptor).identity.inode
+            entry.birthTime = try files.birthTime(of: content.descriptor)
             entry.origin = .written
-            try body(entry, file)
+            try body(entry, content)
         } catch {
             try files.discard(name, in: staging)
             throw error
@@ -192,16 +195,18 @@ final class Stager: Sendable {
 
     /// Writes a staged file before its name. Both are durable once the folder of the destination is flushed, which is on
     /// the same volume.
-    func flush(_ file: Descriptor, for entry: LedgerEntry) throws(CacheError) {
-        try destinations.onDestination(entry, fileSystem.order(file))
+    func flush(_ content: StagedContent, for entry: LedgerEntry) throws(CacheError) {
+        try destinations.onDestination(entry) { () throws(FileSystemError) in
+            try content.flush { file throws(FileSystemError) in try fileSystem.order(file) }
+        }
     }
 
     /// Makes a staged file durable and enters its intent in parallel: neither counts without the other, and until both
     /// are durable the cached copy is the item.
-    func flush(_ file: Descriptor, entering entry: LedgerEntry) throws(CacheError) {
+    func flush(_ content: StagedContent, entering entry: LedgerEntry) throws(CacheError) {
         let outcomes = both(
             { () throws(CacheError) in try ledger.put(entry, replacing: nil) },
-            { () throws(CacheError) in try flush(file, for: entry) })
+            { () throws(CacheError) in try flush(content, for: entry) })
         do {
             for outcome in outcomes { try outcome.get() }
         } catch {
@@ -223,24 +228,52 @@ final class Stager: Sendable {
         return environment.parallelism > 1 ? inParallel(2, run) : [run(0), run(1)]
     }
 
-    /// Hands the verified content of an item to `body`, piece by piece, each with its offset.
+    /// Hands the verified content of an item to `body`, piece by piece.
     ///
     /// - Throws: ``CacheError/item(_:)`` for damage, ``CacheError/cancelled``, and whatever `body` throws.
     private func stream(
         _ reader: ItemReader, for watcher: OpenWatcher,
-        _ body: (UnsafeRawBufferPointer, Int64) throws(CacheError) -> Void
+        _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Void
     ) throws(CacheError) {
         let footer = reader.footer
         var offset: Int64 = 0
         var pieces = try onItem(reader.pieces(of: 0..<footer.contentBytes))
         while let piece = try onItem(pieces.next()) {
             try watcher.checkCancellation()
-            try body(piece, offset)
+            try body(piece)
             offset += Int64(piece.count)
             watcher.report?(
                 OpenProgress(
                     key: footer.metadata.key, completedBytes: offset, totalBytes: footer.contentBytes))
         }
+    }
+
+    /// Gives the parts of a bundle that was staged as one file their own files, the last one first, and cuts each off that
+    /// file: only one is there twice, and after a crash the chunks before it can be resumed.
+    ///
+    /// - Returns: The intent for the folder, which is durable.
+    func unpack(_ file: Descriptor, as entry: LedgerEntry, in staging: Directory)
+        throws(CacheError) -> LedgerEntry
+    {
+        var unpacked = entry
+        unpacked.stagedName = files.nextStagedName(entry.key)
+        try stage(&unpacked, in: staging) { entry, content throws(CacheError) in
+            var start = entry.contentBytes
+            for (number, part) in entry.parts.enumerated().reversed() {
+                start -= part.contentBytes
+                try admission.makeImportantRoom(part.contentBytes, in: staging)
+                try destinations.onDestination(entry) { () throws(FileSystemError) in
+                    try content.write(part: number, from: file, at: start)
+                    try fileSystem.resize(file, to: start)
+                }
+            }
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
+                try files.mark(content.descriptor, entry.backup, in: entry.area, entry.folder)
+                try content.flush { file throws(FileSystemError) in try fileSystem.synchronize(file) }
+                try fileSystem.synchronize(staging.descriptor)
+            }
+        }
+        return unpacked
     }
 
     // MARK: Intents
@@ -281,22 +314,21 @@ final class Stager: Sendable {
         try admission.makeRoomToOpen(intent.contentBytes, in: staging)
         var copy = intent
         copy.stagedName = files.nextStagedName(intent.key)
-        try stage(&copy, in: staging) { copy, file throws(CacheError) in
+        var isWhole = true
+        try stage(&copy, in: staging) { copy, content throws(CacheError) in
             try destinations.onDestination(intent) { () throws(FileSystemError) in
-                try fileSystem.withFile(origin, in: folder.descriptor, .read) {
-                    source throws(FileSystemError) in
-                    try fileSystem.forEachPiece(of: source, count: intent.contentBytes) {
-                        piece, offset throws(FileSystemError) in
-                        checksum.update(piece)
-                        try fileSystem.writeAll(piece, to: file, at: offset)
-                    }
+                isWhole = try files.forEachPiece(of: origin, in: folder, intent) {
+                    piece throws(FileSystemError) in
+                    checksum.update(piece)
+                    try content.append(piece)
                 }
-                try files.mark(file, intent.backup, in: intent.area, intent.folder)
-                try fileSystem.synchronize(file)
+                guard isWhole else { return }
+                try files.mark(content.descriptor, intent.backup, in: intent.area, intent.folder)
+                try content.flush { file throws(FileSystemError) in try fileSystem.synchronize(file) }
                 try fileSystem.synchronize(staging.descriptor)
             }
         }
-        guard checksum.finalize() == intent.contentChecksum else {
+        guard isWhole, checksum.finalize() == intent.contentChecksum else {
             try files.discard(FilePath(copy.stagedName), in: staging)
             return nil
         }

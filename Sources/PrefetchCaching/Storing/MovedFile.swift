@@ -156,7 +156,7 @@ final class MovedFile {
     private func removeIfUnchanged() throws(FileSystemError) {
         if let name = name.lastComponent.flatMap({ FileName(exactly: $0) }) {
             let aside = engine.files.nextAsideName(name)
-            _ = try engine.files.remove(file, attributes, name, in: folder, by: aside, in: folder)
+            _ = try engine.files.removal.remove(file, attributes, name, in: folder, by: aside, in: folder)
         } else if try isUnchanged() {
             // A name that no item could have, such as a hidden one: there is none to put it back under.
             try fileSystem.unlink(name, in: folder.descriptor)

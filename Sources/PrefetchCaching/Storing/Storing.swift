@@ -46,6 +46,29 @@ extension Engine {
         }
     }
 
+    /// Stores the files of a folder as a bundle.
+    ///
+    /// - Throws: ``CacheError/fileChanged(_:)`` for a file that is changed meanwhile. Nothing is stored then.
+    func store(
+        contentsOfFolder path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice,
+        on terms: AdmissionTerms = AdmissionTerms()
+    ) throws(CacheError) -> StoreOutcome {
+        let source = try BundleSource(path, in: environment.fileSystem)
+        var metadata = metadata
+        metadata.parts = source.parts
+        let length = source.parts.contentBytes
+        switch try begin(metadata, encoding: encoding, expectedLength: length, on: terms) {
+        case .refused(let refusal): return .refused(refusal)
+        case .begun(let store):
+            return try fill(store, length: length) { buffer, offset throws(CacheError) in
+                guard try onFiles(source.read(into: buffer, at: offset)) else {
+                    throw .fileChanged(path.string)
+                }
+                return buffer.count
+            }
+        }
+    }
+
     /// Copies the content of a file that the caller hands over.
     ///
     /// - Throws: What `check` throws, and ``CacheError/fileChanged(_:)``. Nothing is stored then.
@@ -83,6 +106,17 @@ extension Engine {
         _ store: any StoreUnderWay, from file: Descriptor, length: Int64?,
         looking look: (UnsafeRawBufferPointer, Bool) throws(CacheError) -> Void = { _, _ in }
     ) throws(CacheError) -> StoreOutcome {
+        try fill(store, length: length, looking: look) { buffer, offset throws(CacheError) in
+            try onFiles(environment.fileSystem.readAll(file, into: buffer, at: offset))
+        }
+    }
+
+    /// - Parameter read: Fills a buffer with the content from an offset on; returns the number of bytes.
+    private func fill(
+        _ store: any StoreUnderWay, length: Int64?,
+        looking look: (UnsafeRawBufferPointer, Bool) throws(CacheError) -> Void = { _, _ in },
+        _ read: (UnsafeMutableRawBufferPointer, Int64) throws(CacheError) -> Int
+    ) throws(CacheError) -> StoreOutcome {
         do {
             let window = Int64(codecs.parallelism * ItemLimits.chunkBytes)
             var buffer = [UInt8](repeating: 0, count: Int(min(length ?? window, window)))
@@ -90,8 +124,7 @@ extension Engine {
             while true {
                 let wanted = Int(min(Int64(buffer.count), (length ?? .max) - offset))
                 let count = try buffer.withMutableBytes { bytes throws(CacheError) in
-                    try onFiles(
-                        environment.fileSystem.readAll(file, into: bytes.slice(0..<wanted), at: offset))
+                    try read(bytes.slice(0..<wanted), offset)
                 }
                 offset += Int64(count)
                 let isLast = count < wanted || offset == length

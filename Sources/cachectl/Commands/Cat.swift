@@ -17,6 +17,8 @@ struct Cat: CacheCommand {
               cachectl cat paper --app org.example.reader >paper.pdf
               # Print the first 100 bytes
               cachectl cat film --range 0-99 --app org.example.reader
+              # Print one file of a bundle
+              cachectl cat guide --file chapters/1.html --app org.example.reader
               # Play a film that is being downloaded
               cachectl cat film --follow --app org.example.reader | mpv -
             """)
@@ -27,6 +29,11 @@ struct Cat: CacheCommand {
     @Option(
         "A part of the content, both ends included: 0-99, 100- or -5.", "range", parse: ByteRange.init(_:))
     var range: ByteRange?
+
+    @Option(
+        help: ArgumentHelp("One file of a bundle, by its path in it.", valueName: "path"),
+        transform: FolderPath.parse)
+    var file: FolderPath?
 
     @Flag(help: "Wait for what has not arrived yet.")
     var follow = false
@@ -40,7 +47,19 @@ struct Cat: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    func validate() throws {
+        if file != nil, range != nil || follow {
+            throw ValidationError("--file prints a whole file; not with --range or --follow")
+        }
+    }
+
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        if let file {
+            guard let content = try await cache.read(key, part: file) else {
+                throw CommandFailure(.notFound, "there is no bundle \(key) with a file '\(file)'")
+            }
+            return try content.withUnsafeBytes { try StandardStreams.write($0) }
+        }
         if follow { return try await follow(cache) }
         var wanted: Range<Int64>?
         if let range { wanted = try range.resolved(length: try await contentBytes(in: cache)) }

@@ -5,17 +5,22 @@ internal import SystemPackage
 
 struct Put: CacheCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stores a file, or standard input, as an item.",
+        abstract: "Stores a file, a folder, or standard input, as an item.",
         discussion: """
             An item waits in the cache until 'open' hands it over. Use --requested for an item that the user \
             has asked for: it goes straight to its destination, cached items make room for it, and the path of \
             its file is printed.
+
+            The files of a folder become one item, a bundle: they are stored, evicted and opened together. Opened, \
+            it is a folder again, with the same files.
 
             EXAMPLES:
               # Store a file for later
               cachectl put paper paper.pdf --to documents --app org.example.reader
               # Hand a file over at once
               cachectl put film film.mp4 --requested --container ./AppData
+              # Store the files of a folder together
+              cachectl put guide ./guide --to documents --app org.example.reader
               # Store standard input, for 12 hours
               cachectl put feed - --expires 12h --app org.example.reader <feed.xml
             """)
@@ -24,7 +29,7 @@ struct Put: CacheCommand {
     var key: ItemKey
 
     @Argument(
-        help: "The file with the content; - reads standard input.", completion: .file(),
+        help: "The file with the content, or a folder; - reads standard input.", completion: .file(),
         transform: FilePath.parse)
     var file: FilePath
 
@@ -44,10 +49,12 @@ struct Put: CacheCommand {
         throw ValidationError("--encoding is for cached items; with --requested nothing is cached")
     }
 
-    func checkInput() throws(CommandFailure) { try InputFile.check(file) }
+    func checkInput() throws(CommandFailure) {
+        if !InputFile.isFolder(file) { try InputFile.check(file) }
+    }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        switch try await store(InputFile(file), in: cache) {
+        switch try await store(in: cache) {
         case .stored(let summary):
             try output.report(
                 [
@@ -68,10 +75,14 @@ struct Put: CacheCommand {
         }
     }
 
-    private func store(_ input: InputFile, in cache: PrefetchCache) async throws -> StoreOutcome {
+    private func store(in cache: PrefetchCache) async throws -> StoreOutcome {
         let metadata = ItemMetadata(
             key: key, source: item.source ?? "", intent: item.requested ? .userRequested : .opportunistic,
             destination: item.destination(fileName), priority: item.priority ?? 0, expiresAt: item.expiresAt)
+        if InputFile.isFolder(file) {
+            return try await cache.store(contentsOfFolder: file, as: metadata, encoding: encoding.choice)
+        }
+        let input = try InputFile(file)
         let progress =
             shared.quiet || input.length ?? 0 <= ProgressLine.smallestTotal ? nil : WorkProgress.onTerminal()
         if input.length != nil, progress == nil {

@@ -19,9 +19,12 @@ struct Show: CacheCommand {
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         switch try await cache.status(of: key) {
-        case .cached(let item): try output.report(item.json(in: place), table(item, in: place))
+        case .cached(let item):
+            let parts = try await cache.metadata(of: key)?.parts ?? []
+            try output.report(item.json(in: place).adding(parts.json), table(item, in: place) + parts.lines)
         case .promoted(let file):
-            try output.report(file.jsonAsShown.adding(["status": "promoted"]), table(file))
+            try output.report(
+                file.jsonAsShown.adding(["status": "promoted"]), table(file) + file.parts.lines)
         case nil:
             guard let partial = try await cache.partials().first(where: { $0.key == key }) else {
                 throw CommandFailure(.absent, of: key)
@@ -83,5 +86,15 @@ struct Show: CacheCommand {
             "url": file.provenance?.url?.absoluteString,
             "path": file.path.displayText,
         ]).lines
+    }
+}
+
+extension [BundlePart] {
+    /// A table of the files of a bundle, after an empty line.
+    fileprivate var lines: [String] {
+        guard !isEmpty else { return [] }
+        var table = TextTable([.left, .right])
+        for part in self { table.add([part.path.string, Size.exactText(part.contentBytes)]) }
+        return [""] + table.lines
     }
 }

@@ -30,6 +30,20 @@ final class InputFile {
         }
     }
 
+    /// Whether there is a folder at a path; standard input is none.
+    static func isFolder(_ path: FilePath) -> Bool {
+        guard path != standardInput else { return false }
+        do {
+            // A link to a folder is followed, as one to a file is.
+            let folder = try LiveFileSystem().open(path, in: .workingDirectory, .directoryFollowingLinks)
+            LiveFileSystem().close(folder)
+            return true
+        } catch {
+            // Whatever is wrong with it is reported when it is read as a file.
+            return false
+        }
+    }
+
     /// Checks that the file exists, without opening it: opening a named pipe twice would lose its content.
     static func check(_ path: FilePath) throws(CommandFailure) {
         guard path != standardInput else { return }

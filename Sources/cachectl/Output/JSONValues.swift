@@ -42,6 +42,7 @@ extension PromotedFile {
     /// As `show` prints it.
     var jsonAsShown: JSONObject {
         jsonAsOpened.adding(["backup": backup.name, "openedAtMilliseconds": openedAt]).adding(history)
+            .adding(parts.json)
     }
 
     /// Where the file came from; empty if that was not recorded.
@@ -61,6 +62,14 @@ extension PromotedFile {
             "key": key.string, "path": path.json, "area": location.area.name, "folder": folder?.string,
             "name": name.string, "contentBytes": contentBytes,
         ]
+    }
+}
+
+extension [BundlePart] {
+    /// The files of a bundle; empty for a single file.
+    var json: JSONObject {
+        guard !isEmpty else { return [:] }
+        return ["files": map { ["path": $0.path.string, "contentBytes": $0.contentBytes] as JSONObject }]
     }
 }
 

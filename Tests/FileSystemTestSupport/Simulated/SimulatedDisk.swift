@@ -39,6 +39,17 @@ package struct SimulatedDisk: Sendable, Hashable {
         return nodes.values.reduce(0) { $0 + $1.entries.values.count { $0 == id } }
     }
 
+    /// The names of each folder that has more than one, by the folders that these are in.
+    var foldersWithTwoNames: [[(NodeID, String)]] {
+        var names: [NodeID: [(NodeID, String)]] = [:]
+        for (id, node) in nodes {
+            for (name, child) in node.entries where nodes[child]?.kind == .directory {
+                names[child, default: []].append((id, name))
+            }
+        }
+        return names.values.filter { $0.count > 1 }.map { $0.sorted { $0 < $1 } }
+    }
+
     /// The folder that a folder is in; the root is in itself.
     func parent(of id: NodeID) -> NodeID {
         nodes.first { $0.value.kind == .directory && $0.value.entries.values.contains(id) }?.key ?? Self.root
@@ -110,6 +121,30 @@ extension SimulatedDisk {
         return node(folder).entries.compactMapValues { id in
             node(id).kind == .regular ? node(id).content : nil
         }
+    }
+
+    /// The contents of all regular files below the folder at an absolute path, by their paths there; `nil` if it is no
+    /// folder.
+    package func tree(_ path: FilePath) -> [String: [UInt8]]? {
+        find(path).flatMap { node($0).kind == .directory ? tree($0, "") : nil }
+    }
+
+    private func tree(_ id: NodeID, _ prefix: String) -> [String: [UInt8]] {
+        node(id).entries.reduce(into: [:]) { files, entry in
+            let child = node(entry.value)
+            if child.kind == .directory {
+                files.merge(tree(entry.value, prefix + entry.key + "/")) { $1 }
+            } else {
+                files[prefix + entry.key] = child.content
+            }
+        }
+    }
+
+    /// The names of the folders in the folder at an absolute path.
+    package func folders(in path: FilePath) -> Set<String> {
+        find(path).map { id in
+            Set(node(id).entries.filter { node($0.value).kind == .directory }.keys)
+        } ?? []
     }
 
     /// The names of all entries in the folder at an absolute path.

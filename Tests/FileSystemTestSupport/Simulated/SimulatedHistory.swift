@@ -22,7 +22,27 @@ extension SimulatedHistory.Moment {
 
     /// The disks that the loss of power may leave: every choice of the changes that were not flushed
     /// when there are at most `limit` of them, else the two extremes and seeded ones, `limit` in all.
+    ///
+    /// A folder that has two names then loses one of them when the volume is checked, either one.
     package func disks(limit: Int, using random: inout some RandomNumberGenerator) -> [SimulatedDisk] {
+        uncheckedDisks(limit: limit, using: &random).flatMap { disk in
+            let doubled = disk.foldersWithTwoNames
+            if doubled.isEmpty { return [disk] }
+            return [true, false].map { keepsFirst in
+                var disk = disk
+                for names in doubled {
+                    for (folder, name) in keepsFirst ? names.dropFirst() : names.dropLast() {
+                        disk.nodes[folder]?.entries[name] = nil
+                    }
+                }
+                return disk
+            }
+        }
+    }
+
+    private func uncheckedDisks(limit: Int, using random: inout some RandomNumberGenerator)
+        -> [SimulatedDisk]
+    {
         let count = pending.count
         if count < Int.bitWidth - 1, 1 << count <= limit {
             return (0..<(1 << count)).map { choice in disk { choice & (1 << $0) != 0 } }

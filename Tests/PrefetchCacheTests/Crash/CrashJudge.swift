@@ -103,7 +103,8 @@ struct CrashJudge {
     private func expectReported(_ notes: ArraySlice<String>, on disk: SimulatedDisk) throws(Violation) {
         for note in notes {
             let (key, path) = try parse(note)
-            guard let content = disk.content(of: FilePath(path)) else {
+            guard let content = disk.content(of: FilePath(path)) ?? bundle(at: FilePath(path), on: disk)
+            else {
                 throw Violation(kind: .lost, detail: "\(path), as \(key) was reported")
             }
             // What its user made of it is as good.
@@ -133,8 +134,31 @@ struct CrashJudge {
             for (name, content) in disk.files(in: folder) where name != CacheDirectoryTag.name.string {
                 files[folder.appending(name).string] = content
             }
+            for name in disk.folders(in: folder) where !isOfTheLayout(name) {
+                let path = folder.appending(name)
+                if workload.foreign.keys.contains(where: { $0.hasPrefix(path.string + "/") }) { continue }
+                files[path.string] = bundle(at: path, on: disk) ?? Array("a folder that is not whole".utf8)
+            }
         }
         return files
+    }
+
+    private func isOfTheLayout(_ name: String) -> Bool {
+        [
+            "Podcasts", "Daily", "Inbox", SimulatedWorld.excludedFolder.string,
+            CacheLayout.foreignStaging.string,
+        ]
+        .contains(name)
+    }
+
+    /// The content of the bundle whose folder is at a path; `nil` if there is none that is whole and holds nothing else.
+    private func bundle(at path: FilePath, on disk: SimulatedDisk) -> [UInt8]? {
+        guard let tree = disk.tree(path) else { return nil }
+        let parts = items.map(\.metadata.parts).first { parts in
+            tree == tree.filter { file in parts.contains { $0.path.string == file.key } }
+                && parts.allSatisfy { Int64(tree[$0.path.string]?.count ?? -1) == $0.contentBytes }
+        }
+        return parts.map { $0.flatMap { tree[$0.path.string] ?? [] } }
     }
 
     private func expectOnlyWholeFiles(on disk: SimulatedDisk) throws(Violation) {

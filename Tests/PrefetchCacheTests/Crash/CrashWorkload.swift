@@ -159,7 +159,7 @@ extension CrashWorkload {
             takenAwayAndStoredAgain, changedByItsUser,
             delivered, purged, deleted,
         ]
-        + together
+        + together + bundles
         + (1...3).map(recovered)
         + migrations
         + [text, film].flatMap { item in
@@ -374,23 +374,28 @@ extension CrashWorkload {
     /// recovery is what is interrupted here.
     private static func recovered(after changes: Int) -> CrashWorkload {
         var workload = opening("recovery \(changes)", film)
-        workload.prepare = { world in
-            let engine = try world.engine()
-            let count = CallCounter()
-            world.fileSystem.intercept { operation throws(FileSystemError) in
-                guard [.commit, .rename].contains(operation.kind),
-                    operation.newName != CacheLayout.nonexistent.string
-                else { return }
-                if count.next() >= changes { throw FileSystemError("died", errno: .ioError) }
-            }
-            do {
-                _ = try engine.open(film.key)
-            } catch {
-                guard "\(error)".contains("died") else { throw error }
-            }
-            world.fileSystem.intercept { _ in }
-        }
+        workload.prepare = { world in try world.dieOpening(film.key, after: changes) }
         return workload
+    }
+}
+
+extension SimulatedWorld {
+    /// A process that dies opening an item, after a number of ledger commits and changes of names.
+    func dieOpening(_ key: ItemKey, after changes: Int) throws {
+        let engine = try engine()
+        let count = CallCounter()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard [.commit, .rename].contains(operation.kind),
+                operation.newName != CacheLayout.nonexistent.string
+            else { return }
+            if count.next() >= changes { throw FileSystemError("died", errno: .ioError) }
+        }
+        do {
+            _ = try engine.open(key)
+        } catch {
+            guard "\(error)".contains("died") else { throw error }
+        }
+        fileSystem.intercept { _ in }
     }
 }
 

@@ -45,10 +45,13 @@ extension Destination {
 extension Engine {
     @discardableResult
     func store(
-        _ content: Data, _ key: ItemKey, to area: Area = .documents, encoding: EncodingChoice = .automatic
+        _ content: Data, _ key: ItemKey, to area: Area = .documents, encoding: EncodingChoice = .automatic,
+        parts: [BundlePart] = []
     ) throws -> StoreOutcome {
-        try content.withBytes { bytes throws(CacheError) in
-            try store(bytes, as: ItemMetadata(key, to: area), encoding: encoding)
+        var metadata = ItemMetadata(key, to: area)
+        metadata.parts = parts
+        return try content.withBytes { bytes throws(CacheError) in
+            try store(bytes, as: metadata, encoding: encoding)
         }
     }
 

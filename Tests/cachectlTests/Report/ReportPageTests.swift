@@ -29,7 +29,7 @@ import Testing
         PromotedFile(
             key: try ItemKey(key), path: "/x", location: try #require(AreaPath(area: area, relative: "x")),
             folder: nil, name: "x", backup: .include, contentBytes: 9, contentChecksum: 0, openedAt: 0,
-            provenance: nil, isAdopted: nil, presentBytes: length, isFirstOpen: false)
+            provenance: nil, isAdopted: nil, presentBytes: length, isFirstOpen: false, parts: [])
     }
 
     private var contents: ContainerContents {

@@ -23,15 +23,27 @@ final class PreparedPlan: Sendable {
         }
         for item in plan.items {
             if let content = item.foreignContent { try write(content, to: template.destination(of: item)) }
-            if item.isDelivered { try write(item.content, to: template.source(of: item)) }
+            if item.isDelivered { try writeSource(of: item) }
             if let encoding = item.cached {
-                try engine.store(item.content, item.key, to: item.area, encoding: .forced(encoding))
+                try engine.store(
+                    item.content, item.key, to: item.area, encoding: .forced(encoding), parts: item.parts)
             }
         }
         try engine.close()
         if !plan.isFirst {
             try FileManager.default.removeItem(
                 at: template.destinations(in: .applicationSupport).appending(path: "earlier"))
+        }
+    }
+
+    private func writeSource(of item: PlannedItem) throws {
+        let source = template.source(of: item)
+        guard item.isBundle else { return try write(item.content, to: source) }
+        var rest = item.content[...]
+        for part in item.parts {
+            let length = Int(part.contentBytes)
+            try write(Data(rest.prefix(length)), to: source.appending(path: part.path.string))
+            rest = rest.dropFirst(length)
         }
     }
 

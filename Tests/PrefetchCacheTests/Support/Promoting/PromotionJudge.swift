@@ -70,7 +70,7 @@ struct PromotionJudge {
         guard FileManager.default.fileExists(atPath: path) else {
             return [fault(.lost, "opened and not there: \(path)")]
         }
-        guard try Data(contentsOf: URL(filePath: path)) == item.content else {
+        guard try item.isWhole(at: URL(filePath: path)) else {
             return [fault(.partial, "opened and not whole: \(path)")]
         }
         guard let opened = try engine.open(item.key).value else {
@@ -91,7 +91,7 @@ struct PromotionJudge {
         guard let opened = try engine.open(item.key).value else {
             return mustBeThere ? [fault(.lost, "not opened afterwards: \(item.key)")] : []
         }
-        guard try Data(contentsOf: opened.url) == item.content else {
+        guard try item.isWhole(at: opened.url) else {
             return [fault(.partial, "opened afterwards and not whole: \(opened.path)")]
         }
         return []
@@ -118,11 +118,11 @@ struct PromotionJudge {
             guard FileManager.default.fileExists(atPath: folder.path) else { continue }
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
                 let file = folder.appending(path: name)
-                guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true,
-                    !expected.contains(file.path)
-                else { continue }
-                let content = try Data(contentsOf: file)
-                let isWhole = plan.items.contains { $0.content == content }
+                guard !expected.contains(file.path), !name.hasPrefix(".") else { continue }
+                let isFolder = try file.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true
+                let isWhole = try plan.items.contains { item in
+                    try item.isBundle == isFolder && item.isWhole(at: file)
+                }
                 faults.append(fault(isWhole ? .duplicated : .partial, "nobody's file \(file.path)"))
             }
         }

@@ -26,6 +26,10 @@ struct PromotionPlan: Sendable {
             "identity, unseen": PlannedItem(key, cached: .identity, area: .applicationSupport),
             "identity, opened again": PlannedItem(key, cached: .identity, opens: 2),
             "delivered over a cached one": PlannedItem(key, cached: .lz4, isDelivered: true),
+            "bundle, lz4": PlannedItem(key, cached: .lz4, isBundle: true),
+            "bundle, identity, foreign": PlannedItem(key, cached: .identity, name: .foreign, isBundle: true),
+            "bundle, opened again": PlannedItem(key, cached: .lz4, isBundle: true, opens: 2),
+            "bundle, delivered": PlannedItem(key, cached: nil, isDelivered: true, isBundle: true),
         ]
         for name in PlannedItem.Name.allCases {
             for encoding in [ItemEncoding.lz4, .identity] {

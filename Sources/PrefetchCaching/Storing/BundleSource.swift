@@ -1,0 +1,43 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
+internal import SystemPackage
+
+/// The files of a folder of the user's that becomes a bundle, in the order of their paths.
+struct BundleSource {
+    let parts: [BundlePart]
+    private let top: Directory
+
+    /// - Throws: ``CacheError/fileSystem(_:)`` when there is no folder or it cannot be read,
+    ///   ``CacheError/notARegularFile(_:)`` for anything in it but files and folders, and ``CacheError/unsuitableName(_:_:)``.
+    init(_ path: FilePath, in fileSystem: any FileSystem) throws(CacheError) {
+        top = Directory(
+            try onFiles(fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks)),
+            of: fileSystem)
+        var parts: [BundlePart] = []
+        var failure: CacheError?
+        try FolderWalk(top: top, isSkipped: { _ in false }).run { entry throws(CacheError) in
+            guard entry.attributes.kind == .regular else {
+                throw .notARegularFile(path.pushing(entry.path).string)
+            }
+            do throws(FolderPathError) {
+                let inside = try FolderPath(entry.path.string)
+                parts.append(BundlePart(inside, contentBytes: entry.attributes.length))
+            } catch {
+                throw .unsuitableName(path.pushing(entry.path).string, error)
+            }
+        } unreadable: { _, error in
+            failure = failure ?? error
+        }
+        if let failure { throw failure }
+        self.parts = parts.sorted { $0.path.string < $1.path.string }
+    }
+
+    /// Fills a buffer with the content of the files from an offset on.
+    ///
+    /// - Returns: `false` when one of them has another length now, or is gone.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError) -> Bool {
+        try BundleFolder(top.descriptor, parts, top.fileSystem)
+            .read(offset..<offset + Int64(buffer.count), into: buffer)
+    }
+}

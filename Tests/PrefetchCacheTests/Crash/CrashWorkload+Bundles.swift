@@ -1,0 +1,112 @@
+import FileSystemTestSupport
+import PrefetchItemFormat
+import PrefetchStorageAreas
+import SystemPackage
+
+@testable import PrefetchCaching
+
+/// Items that become folders.
+extension CrashWorkload {
+    static let site = SimulatedItem(
+        bundle: "site", .lz4,
+        ["index.html": 5000, "empty": 0, "images/a.png": 3000, "images/small/b.png": 1000])
+    private static let model = SimulatedItem(
+        bundle: "model", .identity, ["weights": 9000, "labels.txt": 100])
+
+    static var bundles: [CrashWorkload] {
+        [
+            openingBundle("a bundle, LZ4", site),
+            openingBundle("a bundle, identity", model),
+            openingBundle("a bundle beside a foreign file", site, foreign: ["site": strange]),
+            openingBundle("a bundle beside a foreign folder", site, foreign: ["site/mine.txt": strange]),
+            openingBundle("a bundle on another volume", site, otherVolume: documents),
+            openingBundle(
+                "a bundle without backup", SimulatedItem(bundle: "site", of: site, backup: .exclude)),
+            bundlesTogether, deliveredBundle, purgedBundle, deletedBundle,
+        ]
+            + (1...3).map(recoveredBundle)
+    }
+
+    private static func openingBundle(
+        _ name: String, _ item: SimulatedItem, foreign: [String: [UInt8]] = [:], otherVolume: FilePath? = nil
+    ) -> CrashWorkload {
+        var workload = CrashWorkload(name: name, kept: [item]) { world in
+            try world.open(item.key, world.engine())
+        }
+        for (name, content) in foreign { workload.foreign[documents.appending(name).string] = content }
+        workload.otherVolume = otherVolume
+        return workload
+    }
+
+    private static var bundlesTogether: CrashWorkload {
+        let items = [site, text, model, film]
+        return CrashWorkload(name: "bundles together", kept: items) { world in
+            try world.open(items.map(\.key), world.engine())
+        }
+    }
+
+    private static var deliveredBundle: CrashWorkload {
+        var metadata = model.metadata
+        metadata.intent = .userRequested
+        let requested = metadata
+        var workload = CrashWorkload(name: "a delivered bundle") { world in
+            let engine = try world.engine()
+            guard
+                case .begun(let store) = try engine.beginStore(
+                    requested, encoding: .automatic, expectedLength: Int64(model.content.count))
+            else { return }
+            let outcome = try model.content.withBytes { bytes throws(CacheError) in
+                try store.commit(appending: bytes)
+            }
+            if case .delivered(let opened) = outcome {
+                world.fileSystem.note("\(model.key)\t\(opened.path)")
+            }
+        }
+        workload.volatile = [model]
+        return workload
+    }
+
+    private static var purgedBundle: CrashWorkload {
+        let item = SimulatedItem(bundle: "site", of: site, backup: .exclude)
+        var workload = CrashWorkload(name: "a purged bundle") { world in
+            _ = try world.engine().purgeExcluded(unusedSince: .max, isDryRun: false)
+        }
+        workload.volatile = [item]
+        workload.prepare = { world in
+            try world.cache(item)
+            _ = try world.engine().open(item.key)
+        }
+        return workload
+    }
+
+    private static var deletedBundle: CrashWorkload {
+        var workload = CrashWorkload(name: "a deleted bundle") { world in
+            _ = try world.engine().deletePromotedFile(site.key)
+        }
+        workload.volatile = [site]
+        workload.prepare = { world in
+            try world.cache(site)
+            _ = try world.engine().open(site.key)
+        }
+        return workload
+    }
+
+    private static func recoveredBundle(after changes: Int) -> CrashWorkload {
+        var workload = openingBundle("recovery of a bundle \(changes)", site)
+        workload.prepare = { world in try world.dieOpening(site.key, after: changes) }
+        return workload
+    }
+}
+
+extension SimulatedItem {
+    /// A bundle in Documents.
+    init(bundle key: ItemKey, _ encoding: ItemEncoding, _ files: KeyValuePairs<FolderPath, Int64>) {
+        self.init(key, encoding, length: Int(files.reduce(0) { $0 + $1.value }), seed: 21)
+        metadata.parts = files.map { BundlePart($0.key, contentBytes: $0.value) }
+    }
+
+    init(bundle key: ItemKey, of other: SimulatedItem, backup: BackupPolicy) {
+        self = other
+        metadata.destination = .documents(other.destination.name, backup: backup)
+    }
+}
