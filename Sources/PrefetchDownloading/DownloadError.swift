@@ -39,6 +39,11 @@ public struct DownloadError: Error, Hashable, Sendable {
         case undelimitedBody
         /// The server encoded the content despite `Accept-Encoding: identity`. Contains the encoding.
         case encoded(String)
+        /// A file of a bundle, with this path in it, is not the version that the server had announced.
+        case changed(String)
+        /// The server does not say how long a file of a bundle is, with this path in it, so that no room can be reserved for
+        /// the bundle.
+        case unknownLength(String)
         /// The partial disappeared or was found damaged while the download was resuming.
         case partialLost
         /// The cache failed.
@@ -118,6 +123,9 @@ extension DownloadError.Reason: CustomStringConvertible {
                 + "specify the expected length or SHA-256"
         case .encoded(let encoding):
             "the server encoded the content (\(encoding)) although it was asked not to"
+        case .changed(let path): "the server has another version of '\(path)' than it had announced"
+        case .unknownLength(let path):
+            "the server does not say how long '\(path)' is; specify the expected length"
         case .partialLost: "the kept part of the content disappeared in the meantime"
         case .cache(let error): error.description
         }
@@ -125,7 +133,7 @@ extension DownloadError.Reason: CustomStringConvertible {
 }
 
 extension [UInt8] {
-    fileprivate var hexadecimal: String {
+    var hexadecimal: String {
         map { $0 < 16 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }.joined()
     }
 }

@@ -72,6 +72,8 @@ public struct DownloadRequest: Sendable {
     public var network: NetworkConditions?
     /// Whether the content is downloaded even if its source is paused, see ``DownloaderConfiguration/gate``.
     public var passesGate = false
+    /// The files of a bundle; empty for a single file.
+    public internal(set) var files: [BundleFile] = []
     /// The checksum that the cache had recorded of the content, in place of a digest.
     var checksum: UInt64?
 
@@ -135,9 +137,8 @@ public struct DownloadRequest: Sendable {
     /// Whether a download for this request also satisfies the other one. Priority and expiry may differ: those of the
     /// first request apply. So may the networks: those of all requests that are downloaded together may be used.
     func serves(_ other: DownloadRequest) -> Bool {
-        // `URLRequest.==` ignores headers, and compares the unused method and body.
-        key == other.key && urlRequest.url == other.urlRequest.url
-            && urlRequest.allHTTPHeaderFields ?? [:] == other.urlRequest.allHTTPHeaderFields ?? [:]
+        key == other.key && urlRequest.isSame(as: other.urlRequest)
+            && files.count == other.files.count && zip(files, other.files).allSatisfy { $0.isSame(as: $1) }
             && intent == other.intent && metadata(Validator()).isSameItem(as: other.metadata(Validator()))
             && Expectations(of: self) == Expectations(of: other)
             && whenCached == other.whenCached && whenPromoted == other.whenPromoted
@@ -176,13 +177,17 @@ struct Expectations: Hashable, Sendable {
 }
 
 extension Expectations {
-    init(of request: DownloadRequest) {
-        for expectation in request.expectations {
+    init(_ expectations: [ContentExpectation]) {
+        for expectation in expectations {
             switch expectation {
             case .sha256(let bytes): digest = bytes
             case .length(let bytes): length = bytes
             }
         }
+    }
+
+    init(of request: DownloadRequest) {
+        self.init(request.expectations)
         if digest == nil, let checksum = request.checksum {
             digest = checksum.bigEndianBytes
             isChecksum = true

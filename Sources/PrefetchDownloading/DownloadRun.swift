@@ -145,7 +145,9 @@ struct DownloadRun: Sendable {
 
     /// Checks what is wrong with the request whatever the server answers.
     func requireAllowed() throws(DownloadError.Reason) {
-        if let problem = configuration.problem(of: request.urlRequest.url) { throw problem }
+        for urlRequest in [request.urlRequest] + request.files.map(\.urlRequest) {
+            if let problem = configuration.problem(of: urlRequest.url) { throw problem }
+        }
         do {
             try request.metadata(Validator()).validate()
         } catch {
@@ -195,7 +197,9 @@ struct DownloadRun: Sendable {
             fallthrough
         case .refused:
             // The cache has no room to complete its partial, but the destination may.
-            outcome = try await perform(.whole, over: network)
+            outcome =
+                try await request.files.isEmpty
+                ? perform(.whole, over: network) : downloadBundle(unless: nil, over: network)
         default: break
         }
         // The user has the content: discard the partial of an earlier prefetch.
@@ -252,6 +256,7 @@ struct DownloadRun: Sendable {
     private func download(unless cached: Validator?, over network: NetworkConditions) async throws
         -> DownloadOutcome
     {
+        guard request.files.isEmpty else { return try await downloadBundle(unless: cached, over: network) }
         var partial = try await cache.partial(of: request.key, for: request.intent)
         // A partial can be resumed only as the item that it was begun as.
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
@@ -350,6 +355,13 @@ struct DownloadRun: Sendable {
     {
         var request = request.urlRequest
         request.prepare(for: plan)
+        return try await send(request, over: network)
+    }
+
+    func send(_ request: URLRequest, over network: NetworkConditions) async throws
+        -> (ResponseHead, Exchange)
+    {
+        var request = request
         try environment.restrict(&request, network)
         for _ in 0...max(0, configuration.redirects) {
             tally.countRequest()
@@ -370,6 +382,13 @@ struct DownloadRun: Sendable {
     private func receive(
         _ exchange: Exchange?, into content: ContentWriter, announced: Int64?
     ) async throws -> DownloadOutcome {
+        try await receive(into: content, announced: announced) { try await exchange?.next() }
+    }
+
+    /// - Parameter next: Returns the next piece of the content, or `nil` after the last one.
+    func receive(
+        into content: ContentWriter, announced: Int64?, from next: () async throws -> Data?
+    ) async throws -> DownloadOutcome {
         let stored: StoreOutcome
         let isKnown = content.isResumed ? false : try await cache.remembersStored(request.key)
         job.beginFetching(at: content.writer.contentBytes, isKnown: isKnown)
@@ -378,7 +397,7 @@ struct DownloadRun: Sendable {
                 announced: announced, progress: { job.emit(.progress($0)) },
                 from: {
                     do {
-                        let piece = try await exchange?.next()
+                        let piece = try await next()
                         if let piece { job.noteFetched(piece.count, at: content.writer.contentBytes) }
                         return piece
                     } catch DownloadError.Reason.connection(let failure) where !Task.isCancelled {
@@ -402,12 +421,19 @@ struct DownloadRun: Sendable {
         }
     }
 
-    private func resume(
-        _ partial: ResumablePartial, _ body: (ContentWriter) async throws -> DownloadOutcome
+    /// - Parameter replay: Receives the content of the partial.
+    func resume(
+        _ partial: ResumablePartial,
+        replaying replay: @escaping @Sendable (UnsafeRawBufferPointer) -> Void = { _ in },
+        _ body: (ContentWriter) async throws -> DownloadOutcome
     ) async throws -> DownloadOutcome {
         let digest = ContentDigest(for: expected)
         switch try await cache.resumeStoring(
-            partial, forgettingPromotion: forgetsPromotion, on: job.terms, replay: { digest.update($0) })
+            partial, forgettingPromotion: forgetsPromotion, on: job.terms,
+            replay: {
+                digest.update($0)
+                replay($0)
+            })
         {
         case .refused(let refusal): return try await refused(refusal, keptBytes: partial.contentBytes)
         case .gone: throw DownloadError.Reason.partialLost
@@ -457,19 +483,5 @@ struct DownloadRun: Sendable {
             }
         }
         return failure
-    }
-}
-
-/// The waits for another process that is fetching the content.
-struct Waits: Sendable {
-    private(set) var count = 0
-    /// Whether nothing of the key was cached when they began.
-    private(set) var beganWithoutItem = false
-
-    /// How long to wait now: 50 milliseconds at first, twice as long each time, and never above 2 seconds.
-    mutating func next(withoutItem: Bool) -> Duration {
-        if count == 0 { beganWithoutItem = withoutItem }
-        defer { count += 1 }
-        return min(.milliseconds(50) * (1 << min(count, 6)), .seconds(2))
     }
 }

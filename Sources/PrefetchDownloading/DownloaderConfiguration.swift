@@ -120,10 +120,10 @@ extension DownloadError.Reason {
             .connection(.networkNotAllowed):
             false
         // Any other connection failure: on Linux most have no specific error code.
-        case .connection, .stalled, .truncated, .partialLost: true
+        case .connection, .stalled, .truncated, .partialLost, .changed: true
         case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong, .wrongRange,
-            .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .cache:
+            .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .unknownLength, .cache:
             false
         }
     }
@@ -133,7 +133,7 @@ extension DownloadError.Reason {
         switch self {
         case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .partialLost: false
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
-            .stalled, .truncated, .undelimitedBody, .cache:
+            .stalled, .truncated, .undelimitedBody, .changed, .unknownLength, .cache:
             true
         }
     }

@@ -45,10 +45,22 @@ extension DownloadRequest {
             let destination = Destination(
                 area: file.location.area, name: file.name, in: file.folder, backup: file.backup)
         else { return nil }
-        self.init(
-            url, key: file.key, source: provenance.source, destination: destination, intent: .userRequested,
-            expecting: [.length(file.contentBytes)], attributes: provenance.attributes, recordedURL: url,
-            whenCached: .replace)
+        if file.parts.isEmpty {
+            self.init(
+                url, key: file.key, source: provenance.source, destination: destination,
+                intent: .userRequested, expecting: [.length(file.contentBytes)],
+                attributes: provenance.attributes, recordedURL: url, whenCached: .replace)
+        } else {
+            let files = file.parts.map { part in
+                BundleFile(
+                    part.path, at: url.appending(path: part.path.string),
+                    expecting: [.length(part.contentBytes)])
+            }
+            self.init(
+                bundle: files, key: file.key, source: provenance.source, destination: destination,
+                intent: .userRequested, attributes: provenance.attributes, recordedURL: url,
+                whenCached: .replace)
+        }
         checksum = file.contentChecksum
     }
 }

@@ -27,6 +27,8 @@ public enum BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     case conflictingPath(String)
     /// The length is negative.
     case negativeLength(path: String)
+    /// There are none.
+    case noFiles
 
     public var description: String {
         switch self {
@@ -35,6 +37,7 @@ public enum BundleError: Error, Hashable, Sendable, CustomStringConvertible {
         case .conflictingPath(let path):
             "the path '\(path)' conflicts with that of another file of the bundle"
         case .negativeLength(let path): "the length of '\(path)' is negative"
+        case .noFiles: "a bundle needs at least one file"
         }
     }
 }

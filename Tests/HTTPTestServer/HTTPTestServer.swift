@@ -106,7 +106,8 @@ public final class HTTPTestServer: Sendable {
         }
         while let head = Socket.readHead(connection), let request = TestRequest(head) {
             state.withLock { $0.requests.append(request) }
-            let answer = handler(request)
+            var answer = handler(request)
+            if request.method == "HEAD" { answer.sentBody = Data() }
             guard Socket.send(answer.head, on: connection) == .all else { return }
             let pause = answer.interlude?.offset ?? answer.sentBody.count
             guard send(answer.sentBody.prefix(pause), on: connection) else { return }

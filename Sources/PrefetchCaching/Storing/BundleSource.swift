@@ -1,16 +1,17 @@
-internal import PrefetchFileSystem
+package import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
-internal import SystemPackage
+package import SystemPackage
 
 /// The files of a folder of the user's that becomes a bundle, in the order of their paths.
-struct BundleSource {
+package struct BundleSource {
     let parts: [BundlePart]
     private let top: Directory
 
     /// - Throws: ``CacheError/fileSystem(_:)`` when there is no folder or it cannot be read,
-    ///   ``CacheError/notARegularFile(_:)`` for anything in it but files and folders, and ``CacheError/unsuitableName(_:_:)``.
-    init(_ path: FilePath, in fileSystem: any FileSystem) throws(CacheError) {
+    ///   ``CacheError/notARegularFile(_:)`` for anything in it but files and folders, ``CacheError/unsuitableName(_:_:)``, and
+    ///   ``CacheError/item(_:)`` when there are no files.
+    package init(_ path: FilePath, in fileSystem: any FileSystem = LiveFileSystem()) throws(CacheError) {
         top = Directory(
             try onFiles(fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks)),
             of: fileSystem)
@@ -30,6 +31,7 @@ struct BundleSource {
             failure = failure ?? error
         }
         if let failure { throw failure }
+        guard !parts.isEmpty else { throw .item(.bundle(.noFiles)) }
         self.parts = parts.sorted { $0.path.string < $1.path.string }
     }
 

@@ -142,6 +142,7 @@
             self.exchange = exchange
             easy = curl_easy_init()
             for (option, value) in Self.options { _ = cprefetch_curl_set_long(easy, option, value) }
+            if request.httpMethod == "HEAD" { _ = cprefetch_curl_set_long(easy, CURLOPT_NOBODY, 1) }
             _ = cprefetch_curl_set_string(easy, CURLOPT_URL, request.url?.absoluteString ?? "")
             _ = cprefetch_curl_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
             _ = cprefetch_curl_set_string(easy, CURLOPT_USERAGENT, "PrefetchCache")

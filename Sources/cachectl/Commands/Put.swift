@@ -49,8 +49,8 @@ struct Put: CacheCommand {
         throw ValidationError("--encoding is for cached items; with --requested nothing is cached")
     }
 
-    func checkInput() throws(CommandFailure) {
-        if !InputFile.isFolder(file) { try InputFile.check(file) }
+    func checkInput() throws {
+        if InputFile.isFolder(file) { _ = try BundleSource(file) } else { try InputFile.check(file) }
     }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {

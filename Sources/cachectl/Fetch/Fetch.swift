@@ -18,6 +18,10 @@ struct Fetch: CacheCommand {
             contain a user name and a password: these are sent as HTTP Basic authorization, to that server \
             only, and are neither stored nor printed.
 
+            With --bundle, all URLs are the files of one item: they are stored, evicted and opened together, as a \
+            folder. In the list, the second column is then the path of the file in the folder, and otherwise it is \
+            the last part of the URL's path.
+
             Only the hosts of the URLs are contacted, and those of --allow-host when a server redirects there.
 
             --json prints one object per line. "event" is started, resumed, progress (at most once per \
@@ -30,6 +34,8 @@ struct Fetch: CacheCommand {
             EXAMPLES:
               # Download an episode
               cachectl fetch https://media.example.org/42.mp3 --key episode-42 --app org.example.podcasts
+              # Download the files of a model as one item
+              cachectl fetch --bundle tiny-3 --from-file tiny-3.txt --app org.example.assistant
               # Download a list, two at a time
               cachectl fetch --from-file episodes.txt --parallel 2 --app org.example.podcasts
             """)
@@ -52,6 +58,11 @@ struct Fetch: CacheCommand {
         help: ArgumentHelp("The SHA-256 digest of the content, for a single URL.", valueName: "digits"),
         transform: String.parse)
     var sha256: String?
+
+    @Option(
+        help: ArgumentHelp("Store all URLs as the files of one item with this key.", valueName: "key"),
+        transform: ItemKey.parse)
+    var bundle: ItemKey?
 
     @OptionGroup var item: ItemOptions
 
@@ -101,7 +112,13 @@ struct Fetch: CacheCommand {
         guard !urls.isEmpty || fromFile != nil else {
             throw ValidationError("give a URL, or a file with URLs: --from-file <list>")
         }
-        if urls.count != 1 || fromFile != nil, key != nil || item.name != nil || sha256 != nil {
+        if bundle != nil {
+            guard key == nil, sha256 == nil, recordUrl == false, item.to != .none, item.to != .icloud else {
+                throw ValidationError(
+                    "--bundle is the key, and its files go to one folder: not with --key, --sha256, --record-url, "
+                        + "or --to none or icloud")
+            }
+        } else if urls.count != 1 || fromFile != nil, key != nil || item.name != nil || sha256 != nil {
             throw ValidationError(
                 "--key, --name and --sha256 are for one URL; put keys and digests of several into the list")
         }
@@ -118,14 +135,22 @@ struct Fetch: CacheCommand {
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let targets = try targets()
+        let requests =
+            try bundle.map { try [(targets[0], request(for: targets, bundle: $0))] }
+            ?? targets.map { ($0, request(for: $0)) }
         try await DownloadSession(
             cache: cache, configuration: configuration(for: targets), shared: shared
-        ).run(targets.map { ($0, request(for: $0)) }, to: output)
+        ).run(requests, to: output)
     }
 
     private func targets() throws -> [FetchTarget] {
         let listed = try fromFile.map { try FetchTarget.list(in: $0) } ?? []
-        return try FetchTarget.distinct(try namedTargets() + listed)
+        let targets = try namedTargets() + listed
+        guard bundle != nil else { return try FetchTarget.distinct(targets) }
+        guard !targets.isEmpty else {
+            throw CommandFailure.usage("the list has no URL: a bundle needs files")
+        }
+        return targets
     }
 
     private func namedTargets() throws -> [FetchTarget] {
@@ -155,6 +180,24 @@ struct Fetch: CacheCommand {
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
             recordedURL: recordUrl ? target.url : nil,
             whenCached: whenCached, whenPromoted: anew ? .storeAgain : .leave)
+    }
+}
+
+extension Fetch {
+    private func request(for targets: [FetchTarget], bundle key: ItemKey) throws -> DownloadRequest {
+        let name = FileName(sanitizing: key.string)
+        // `--to none` is refused before.
+        guard let destination = item.destination(name) else { throw CommandFailure(.usage, "no destination") }
+        return DownloadRequest(
+            bundle: try targets.map { target in
+                BundleFile(
+                    try target.pathInBundle, from: target.urlRequest,
+                    expecting: target.digest.map { [.sha256($0)] } ?? [])
+            },
+            key: key, source: item.source, destination: destination,
+            intent: item.requested ? .userRequested : .opportunistic, priority: item.priority ?? 0,
+            expirationDate: item.expiresAt.map(Date.init(milliseconds:)), whenCached: whenCached,
+            whenPromoted: anew ? .storeAgain : .leave)
     }
 }
 

@@ -157,7 +157,7 @@ extension CommandFailure {
             case .undelimitedBody:
                 (.unavailable, "; a list of --from-file takes the SHA-256 as its third column")
             case .tooManyRedirects, .status, .connection, .stalled, .truncated, .tooLong, .wrongRange,
-                .encoded, .partialLost:
+                .encoded, .partialLost, .changed, .unknownLength:
                 (.unavailable, "")
             }
         self.init(code, error.description + advice)

@@ -15,6 +15,8 @@ struct FetchTarget: Hashable {
     let key: ItemKey
     /// SHA-256
     let digest: [UInt8]?
+    /// Whether the key was given.
+    private let isKeyGiven: Bool
     /// The value of the `Authorization` header. Never printed.
     private let authorization: String?
 
@@ -36,6 +38,7 @@ struct FetchTarget: Hashable {
         self.url = url
         self.host = plainHost
         self.key = try key ?? ItemKey(url.absoluteString)
+        isKeyGiven = key != nil
         digest = try sha256.map { text in
             guard case .sha256(let bytes)? = ContentExpectation.sha256(hexadecimal: text) else {
                 throw FetchTargetError.digest(text)
@@ -56,6 +59,17 @@ struct FetchTarget: Hashable {
         let last = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
         let name = last.removingPercentEncoding ?? last
         return FileName(sanitizing: name.isEmpty ? host : name)
+    }
+
+    /// The path of the file in a bundle: what a single file would have as its key, or its name.
+    var pathInBundle: FolderPath {
+        get throws(CommandFailure) {
+            do {
+                return isKeyGiven ? try FolderPath(key.string) : try FolderPath([fileName])
+            } catch {
+                throw .usage("'\(key)' is no path of a file in a bundle: \(error)")
+            }
+        }
     }
 
     var urlRequest: URLRequest {

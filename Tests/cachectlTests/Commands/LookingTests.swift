@@ -59,7 +59,7 @@ import Testing
 
     /// A mistake must not create what the next command would then find.
     @Test(arguments: [
-        (["put", "k", "nowhere"], 66), (["put", "k", "."], 66), (["fetch", "not a url"], 64),
+        (["put", "k", "nowhere"], 66), (["put", "k", "/dev"], 66), (["fetch", "not a url"], 64),
         (["fetch", "--from-file", "nowhere"], 66), (["migrate", "--from", "nowhere", "--as", "cached"], 66),
     ])
     func aMistakeCreatesNoCache(_ arguments: [String], _ code: Int) throws {

@@ -1,0 +1,125 @@
+internal import Foundation
+internal import PrefetchCaching
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// Downloading a bundle.
+extension DownloadRun {
+    /// Asks for the lengths and versions of all files, and downloads them one after the other unless this very version is
+    /// cached. What is kept of it is continued.
+    ///
+    /// - Parameter cached: The validator of the bundle that is cached.
+    func downloadBundle(unless cached: Validator?, over network: NetworkConditions) async throws
+        -> DownloadOutcome
+    {
+        let plan = try await bundlePlan(over: network)
+        var metadata = request.metadata(plan.validator)
+        metadata.parts = plan.parts
+        do {
+            try metadata.validate()
+        } catch {
+            throw DownloadError.Reason.cache(.item(error))
+        }
+        if let cached, !cached.isEmpty, cached == plan.validator { return .notModified }
+        if let partial = try await cache.partial(of: request.key, for: request.intent) {
+            if !plan.validator.isEmpty, partial.metadata.validator == plan.validator,
+                partial.metadata.parts == plan.parts, request.agrees(with: partial.metadata)
+            {
+                return try await resumeBundle(plan, after: partial, over: network)
+            }
+            try await cache.discardPartial(of: request.key)
+        }
+        let length = plan.parts.reduce(0) { $0 + $1.contentBytes }
+        let begun = try await cache.beginStoring(
+            metadata, expectedLength: length, keepingPartial: !plan.validator.isEmpty,
+            forgettingPromotion: forgetsPromotion, on: job.terms)
+        switch begun {
+        case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
+        case .writer(let writer):
+            let content = ContentWriter(
+                writer: writer, isResumed: false, digest: ContentDigest(for: expected), expected: expected)
+            return try await receive(plan, into: content, PartDigests(plan), over: network)
+        }
+    }
+
+    private func resumeBundle(
+        _ plan: BundlePlan, after partial: ResumablePartial, over network: NetworkConditions
+    ) async throws -> DownloadOutcome {
+        let digests = PartDigests(plan)
+        return try await resume(partial, replaying: { digests.update($0) }) { content in
+            job.emit(.resumed(at: content.writer.contentBytes))
+            return try await receive(plan, into: content, digests, over: network)
+        }
+    }
+
+    private func receive(
+        _ plan: BundlePlan, into content: ContentWriter, _ digests: PartDigests,
+        over network: NetworkConditions
+    ) async throws -> DownloadOutcome {
+        let length = plan.parts.reduce(0) { $0 + $1.contentBytes }
+        let transfer = BundleTransfer(plan, from: content.writer.contentBytes, digests) { file, offset in
+            var request = file.urlRequest
+            request.prepare(for: .whole)
+            if offset > 0 {
+                request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
+                request.setValue(
+                    file.isStrong ? file.validator.rangeCondition(now: environment.now()) : nil,
+                    forHTTPHeaderField: "If-Range")
+            }
+            return try await send(request, over: network)
+        }
+        defer { transfer.cancel() }
+        return try await receive(into: content, announced: length, from: transfer.next)
+    }
+
+    private func bundlePlan(over network: NetworkConditions) async throws -> BundlePlan {
+        var files: [BundlePlan.File] = []
+        for file in request.files {
+            let expected = file.expected
+            if let length = expected.length, let digest = expected.digest {
+                files.append(
+                    BundlePlan.File(
+                        path: file.path, urlRequest: file.urlRequest, length: length, digest: digest,
+                        validator: Validator(), isStrong: false))
+                continue
+            }
+            let head = try await head(of: file, over: network)
+            if let encoding = head.encoding { throw DownloadError.Reason.encoded(encoding) }
+            if head.hasMalformedLength { throw DownloadError.Reason.connection(.malformed) }
+            guard let length = head.contentLength ?? expected.length else {
+                throw DownloadError.Reason.unknownLength(file.path.string)
+            }
+            if let expected = expected.length, expected != length {
+                throw DownloadError.Reason.wrongLength(expected: expected, actual: length)
+            }
+            let now = environment.now()
+            let validator = Validator(head, now: now)
+            files.append(
+                BundlePlan.File(
+                    path: file.path, urlRequest: file.urlRequest, length: length, digest: expected.digest,
+                    validator: validator, isStrong: validator.isStrong(in: head, now: now)))
+        }
+        return BundlePlan(files: files)
+    }
+
+    /// The head of the response that a file would have. A server that does not tell without the content is asked for that,
+    /// and left.
+    private func head(of file: BundleFile, over network: NetworkConditions) async throws -> ResponseHead {
+        var request = file.urlRequest
+        request.prepare(for: .whole)
+        request.httpMethod = "HEAD"
+        let (head, exchange) = try await send(request, over: network)
+        await exchange.drain()
+        if head.status == 200, head.contentLength != nil { return head }
+        request.httpMethod = "GET"
+        let (full, body) = try await send(request, over: network)
+        body.cancel()
+        guard full.status == 200 else {
+            throw DownloadError.Reason.status(
+                full.status, retryAfter: full.retryAfter(now: environment.now()))
+        }
+        return full
+    }
+}

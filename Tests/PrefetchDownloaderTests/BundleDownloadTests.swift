@@ -1,0 +1,291 @@
+import Crypto
+import Foundation
+import HTTPTestServer
+import Synchronization
+import Testing
+
+@testable import PrefetchCaching
+@testable import PrefetchDownloading
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Several files that are downloaded as one item.
+@Suite struct BundleDownloadTests {
+    /// The files of a server, by their paths.
+    private final class Site: Sendable {
+        private let resources: Mutex<[String: TestResource]>
+
+        init(_ files: [String: Data]) {
+            resources = Mutex(files.mapValues { TestResource($0) })
+        }
+
+        func change(_ path: String, _ body: @Sendable (inout TestResource) -> Void) {
+            resources.withLock { resources in
+                guard var resource = resources[path] else { return }
+                body(&resource)
+                resources[path] = resource
+            }
+        }
+
+        func answer(to request: TestRequest) -> TestAnswer {
+            resources.withLock { $0[request.target] }?.answer(to: request) ?? TestAnswer(404)
+        }
+    }
+
+    private static let weights = noise(3_400_000, seed: 7)
+    private static let files: [(path: FolderPath, content: Data)] = [
+        ("config.json", Data("{}".utf8)), ("weights/a.bin", noise(1_500_000)), ("empty", Data()),
+        ("weights/b.bin", weights), ("vocabulary.txt", Data("a b c".utf8)),
+    ]
+    private static let length = files.reduce(Int64(0)) { $0 + Int64($1.content.count) }
+
+    private static var site: Site {
+        Site(Dictionary(uniqueKeysWithValues: files.map { ("/" + $0.path.string, $0.content) }))
+    }
+
+    private func request(
+        _ server: HTTPTestServer, intent: Intent = .opportunistic,
+        expecting expectations: [String: [ContentExpectation]] = [:]
+    ) -> DownloadRequest {
+        DownloadRequest(
+            bundle: Self.files.map { file in
+                BundleFile(
+                    file.path, at: server.url("/" + file.path.string),
+                    expecting: expectations[file.path.string] ?? [])
+            },
+            key: "item", destination: .documents("Model"), intent: intent, recordedURL: server.url("/"))
+    }
+
+    private func expectWhole(_ folder: URL) throws {
+        for file in Self.files {
+            #expect(
+                try Data(contentsOf: folder.appending(path: file.path.string)) == file.content, "\(file.path)"
+            )
+        }
+    }
+
+    @Test func allFilesAreOneItem() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let server = try HTTPTestServer { site.answer(to: $0) }
+        #expect(await cache.download(request(server)).isStored)
+        // First what they are, then what they contain; an empty file needs no second request.
+        #expect(
+            server.requests.map(\.method) == Array(repeating: "HEAD", count: 5)
+                + Array(repeating: "GET", count: 4))
+        #expect(try await cache.cache.statistics().items == 1)
+        #expect(try await cache.cache.read("item", part: "weights/b.bin") == Self.weights)
+        let opened = try #require(try await cache.cache.open("item"))
+        #expect(opened.url.lastPathComponent == "Model")
+        try expectWhole(opened.url)
+
+        // The server is asked again, and sends no file again.
+        try await cache.cache.forget("item")
+        #expect(await cache.download(request(server)).isStored)
+        guard case .notModified = await cache.download(request(server)) else {
+            Issue.record("modified"); return
+        }
+        #expect(server.requests.count == 9 + 9 + 5)
+        site.change("/config.json") { $0 = TestResource(Data("[]".utf8), entityTag: "\"2\"") }
+        #expect(await cache.download(request(server)).isStored)
+        #expect(try await cache.cache.read("item", part: "config.json") == Data("[]".utf8))
+    }
+
+    @Test func whatIsExpectedIsNotAskedFor() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let server = try HTTPTestServer { site.answer(to: $0) }
+        let expectations = Dictionary(
+            uniqueKeysWithValues: Self.files.map { file in
+                (
+                    file.path.string,
+                    [
+                        ContentExpectation.length(Int64(file.content.count)),
+                        .sha256(Array(SHA256.hash(data: file.content))),
+                    ]
+                )
+            })
+        #expect(await cache.download(request(server, expecting: expectations)).isStored)
+        #expect(server.requests.map(\.method) == Array(repeating: "GET", count: 4))
+    }
+
+    @Test(arguments: [Intent.opportunistic, .userRequested])
+    func itGoesOnInTheMiddleOfAFile(intent: Intent) async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let cuts = Mutex(2)
+        let server = try HTTPTestServer { request in
+            let answer = site.answer(to: request)
+            let isCut =
+                request.method == "GET" && request.target == "/weights/b.bin"
+                && cuts.withLock { cuts in
+                    cuts -= 1
+                    return cuts >= 0
+                }
+            return isCut ? answer.cut(after: 1_200_000) : answer
+        }
+        let outcome = await cache.download(request(server, intent: intent))
+        let rest = server.requests.filter { $0.target == "/weights/b.bin" && $0.method == "GET" }
+        #expect(rest.count == 3)
+        // To the whole chunks of the bundle: what precedes the file has 1,500,002 bytes.
+        #expect(rest.map { $0.rangeStart } == [nil, (2 << 20) - 1_500_002, (3 << 20) - 1_500_002])
+        #expect(rest.dropFirst().allSatisfy { $0.headers["if-range"] == "\"1\"" })
+        #expect(server.requests.filter { $0.target == "/weights/a.bin" && $0.method == "GET" }.count == 1)
+        switch outcome {
+        case .stored: try expectWhole(try #require(try await cache.cache.open("item")).url)
+        case .delivered(let file): try expectWhole(file.url)
+        default: Issue.record("\(outcome)")
+        }
+        #expect(try await cache.keptBytes() == 0)
+    }
+
+    @Test func aServerThatKnowsNoRangesSendsItAgain() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        site.change("/weights/b.bin") { $0.takesRanges = false }
+        let cuts = Mutex(1)
+        let server = try HTTPTestServer { request in
+            let answer = site.answer(to: request)
+            let isCut =
+                request.method == "GET" && request.target == "/weights/b.bin"
+                && cuts.withLock { cuts in
+                    cuts -= 1
+                    return cuts >= 0
+                }
+            return isCut ? answer.cut(after: 2_000_000) : answer
+        }
+        #expect(await cache.download(request(server)).isStored)
+        try expectWhole(try #require(try await cache.cache.open("item")).url)
+    }
+
+    @Test func twoVersionsAreNotMixed() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let newer = noise(1_500_000, seed: 9)
+        let isChanged = Mutex(false)
+        let server = try HTTPTestServer { request in
+            if request.method == "GET", request.target == "/weights/b.bin",
+                isChanged.withLock({ value in
+                    defer { value = true }
+                    return !value
+                })
+            {
+                site.change("/weights/a.bin") { $0 = TestResource(newer, entityTag: "\"2\"") }
+                return site.answer(to: request).cut(after: 2_000_000)
+            }
+            return site.answer(to: request)
+        }
+        #expect(await cache.download(request(server)).isStored)
+        #expect(try await cache.cache.read("item", part: "weights/a.bin") == newer)
+        #expect(try await cache.cache.read("item", part: "weights/b.bin") == Self.weights)
+    }
+
+    @Test func aFileThatChangesAfterItWasAnnouncedIsNotTaken() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let server = try HTTPTestServer { request in
+            defer {
+                if request.method == "GET", request.target == "/config.json" {
+                    site.change("/vocabulary.txt") {
+                        $0 = TestResource(Data("c b a".utf8), entityTag: "\"2\"")
+                    }
+                }
+            }
+            return site.answer(to: request)
+        }
+        let first = await cache.download(request(server)) { $0.attempts = 1 }
+        #expect(first.error?.reason == .changed("vocabulary.txt"))
+        #expect(await cache.download(request(server)).isStored)
+        #expect(try await cache.cache.read("item", part: "vocabulary.txt") == Data("c b a".utf8))
+    }
+
+    @Test func aWrongDigestOfOneFileKeepsNothing() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let server = try HTTPTestServer { site.answer(to: $0) }
+        let wrong = Array(repeating: UInt8(1), count: 32)
+        let outcome = await cache.download(request(server, expecting: ["weights/a.bin": [.sha256(wrong)]])) {
+            $0.attempts = 1
+        }
+        guard case .wrongDigest(wrong, _)? = outcome.error?.reason else { Issue.record("\(outcome)"); return }
+        #expect(try await cache.keptBytes() == 0)
+        // What follows was not requested.
+        #expect(!server.requests.contains { $0.method == "GET" && $0.target == "/weights/b.bin" })
+    }
+
+    @Test func aFileOfUnknownLengthIsNotBegun() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let server = try HTTPTestServer { request in
+            var answer = site.answer(to: request)
+            if request.target == "/weights/b.bin" {
+                answer.announcedLength = nil
+                answer.ending = .drop
+            }
+            return answer
+        }
+        let outcome = await cache.download(request(server))
+        #expect(outcome.error?.reason == .unknownLength("weights/b.bin"))
+        let length = ["weights/b.bin": [ContentExpectation.length(Int64(Self.weights.count))]]
+        #expect(await cache.download(request(server, expecting: length)).isStored)
+    }
+
+    @Test func aServerThatKnowsNoHeadIsAskedForTheFile() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let server = try HTTPTestServer { $0.method == "HEAD" ? TestAnswer(405) : site.answer(to: $0) }
+        #expect(await cache.download(request(server)).isStored)
+        try expectWhole(try #require(try await cache.cache.open("item")).url)
+    }
+
+    @Test func roomForAllIsNeededBeforeTheFirstByte() async throws {
+        let volume = ToldVolume(VolumeState(total: 1 << 34, available: 505 << 20))
+        let cache = try await TestCache(volume: volume)
+        let site = Self.site
+        let server = try HTTPTestServer { site.answer(to: $0) }
+        let outcome = await cache.download(request(server, intent: .userRequested))
+        guard case .cache(.insufficientSpace(let needed, _))? = outcome.error?.reason else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(needed >= Self.length)
+        #expect(!server.requests.contains { $0.method == "GET" })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: cache.documents.path).isEmpty)
+
+        let small = try await TestCache(budget: .mebibytes(4))
+        guard case .refused = await small.download(request(server)) else { Issue.record("stored"); return }
+        #expect(!server.requests.contains { $0.method == "GET" })
+    }
+
+    @Test func everyHostMustBeAllowed() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { _ in TestAnswer(200) }
+        var request = request(server)
+        request.files[3].urlRequest.url = URL(string: "https://elsewhere.example/b.bin")
+        #expect(await cache.download(request).error?.reason == .hostNotAllowed)
+        #expect(server.requests.isEmpty)
+        request.files = []
+        #expect(
+            await cache.download(DownloadRequest(bundle: [], key: "item", destination: .documents("a")))
+                .error?.reason == .unsupportedURL)
+    }
+
+    @Test func aLostBundleIsDownloadedAgain() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let server = try HTTPTestServer { site.answer(to: $0) }
+        guard case .delivered(let file) = await cache.download(request(server, intent: .userRequested)) else {
+            Issue.record("not delivered")
+            return
+        }
+        try FileManager.default.removeItem(at: file.url)
+        let outcomes = try await cache.downloader().rehydrate()
+        guard case .delivered(let again)? = outcomes.first?.outcome else {
+            Issue.record("\(outcomes)"); return
+        }
+        #expect(again.path == file.path)
+        try expectWhole(again.url)
+    }
+}
