@@ -27,15 +27,9 @@ public struct DownloadRequest: Sendable {
         case replace
     }
 
-    /// What to do if the key was already opened, so that its file belongs to the user.
-    public enum WhenPromoted: Hashable, Sendable {
-        /// Download nothing: the outcome is ``DownloadOutcome/alreadyPromoted(_:)``.
-        case leave
-        /// Cache the server's current version, and forget the record of the first open once it is complete. The file
-        /// stays where it is; when the key is opened again, the new version is placed next to it under the next free
-        /// name.
-        case storeAgain
-    }
+    /// What to do if the key was already opened, so that its file belongs to the user. A file that is left is not downloaded:
+    /// the outcome is ``DownloadOutcome/alreadyPromoted(_:)``, as if the server has no newer version.
+    public typealias WhenPromoted = PrefetchCaching.WhenPromoted
 
     /// The URL, with the headers that the server needs. Method and body are ignored: the request is always a GET. The
     /// downloader sets `Range`, `Accept-Encoding` and conditional headers itself.

@@ -48,7 +48,10 @@ struct DownloadRun: Sendable {
     var request: DownloadRequest { job.request }
     private var origin: Origin? { request.urlRequest.url.flatMap(Origin.init) }
     var expected: Expectations { Expectations(of: request) }
-    var forgetsPromotion: Bool { request.whenPromoted == .storeAgain }
+    /// What replaces an opened file goes to its destination, too.
+    var partialIntent: Intent {
+        request.whenPromoted == .replaceIfUnmodified ? .userRequested : request.intent
+    }
 
     var entry: SlotQueue.Entry {
         SlotQueue.Entry(
@@ -96,7 +99,7 @@ struct DownloadRun: Sendable {
                 do {
                     // Waits until the cache is resumed.
                     failure.keptBytes =
-                        try await cache.partial(of: request.key, for: request.intent)?.contentBytes ?? 0
+                        try await cache.partial(of: request.key, for: partialIntent)?.contentBytes ?? 0
                     await countFetched(keeping: failure.keptBytes)
                     continue
                 } catch {
@@ -210,26 +213,32 @@ struct DownloadRun: Sendable {
     private func downloadIfNeeded(over network: NetworkConditions, after waits: Waits) async throws
         -> DownloadOutcome
     {
-        if request.whenPromoted == .leave, let item = try await promoted() { return .alreadyPromoted(item) }
-        let item = try await itemToKeep()
+        var replaced: PromotedFile?
+        if request.whenPromoted != .storeAgain, let file = try await promoted() {
+            guard request.whenPromoted == .replaceIfUnmodified, try await cache.isUnmodified(file.key) else {
+                return .alreadyPromoted(file)
+            }
+            replaced = file
+        }
+        let item = try await replaced == nil ? itemToKeep() : nil
         if let item, isNewEnough(item, after: waits) { return .alreadyCached }
         // What the user waits for waits for nobody.
         guard !job.isUrgent else {
-            return try await download(unless: item?.validator, over: network)
+            return try await download(unless: item?.validator, replacing: replaced, over: network)
         }
         switch try await cache.claim(request.key) {
         case .heldElsewhere(isRunning: true): throw AttemptFailure(elsewhereWithoutItem: item == nil)
         // A stopped process may hold it for ever.
         case .heldElsewhere(isRunning: false), .unsupported:
-            return try await download(unless: item?.validator, over: network)
+            return try await download(unless: item?.validator, replacing: replaced, over: network)
         case .claimed(let claim):
             let outcome: DownloadOutcome
             do {
                 // Another process may have stored it just before.
-                if item == nil, try await itemToKeep() != nil {
+                if item == nil, replaced == nil, try await itemToKeep() != nil {
                     outcome = .alreadyCached
                 } else {
-                    outcome = try await download(unless: item?.validator, over: network)
+                    outcome = try await download(unless: item?.validator, replacing: replaced, over: network)
                 }
             } catch {
                 await cache.release(claim)
@@ -252,15 +261,22 @@ struct DownloadRun: Sendable {
             || waits.beganWithoutItem || item.storedAt >= (job.requestedAt + 1) * 1000
     }
 
-    /// - Parameter cached: The validator of the item that is cached.
-    private func download(unless cached: Validator?, over network: NetworkConditions) async throws
-        -> DownloadOutcome
-    {
-        guard request.files.isEmpty else { return try await downloadBundle(unless: cached, over: network) }
-        var partial = try await cache.partial(of: request.key, for: request.intent)
+    /// - Parameters:
+    ///   - cached: The validator of the item that is cached.
+    ///   - replaced: The opened file that is to be replaced if the server has a newer version.
+    private func download(
+        unless cached: Validator?, replacing replaced: PromotedFile?, over network: NetworkConditions
+    ) async throws -> DownloadOutcome {
+        let known = cached ?? replaced?.provenance?.validator
+        if !request.files.isEmpty {
+            let outcome = try await downloadBundle(unless: known, over: network)
+            if let replaced, case .notModified = outcome { return .alreadyPromoted(replaced) }
+            return outcome
+        }
+        var partial = try await cache.partial(of: request.key, for: partialIntent)
         // A partial can be resumed only as the item that it was begun as.
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
-        let plan = RequestPlan(partial: partial, cached: cached, expectedLength: expected.length)
+        let plan = RequestPlan(partial: partial, cached: known, expectedLength: expected.length)
         if case .rest(let partial, _) = plan {
             // Before the request: verifying the partial would keep the server waiting.
             return try await resume(partial) { try await perform(plan, over: network, resuming: $0) }
@@ -312,6 +328,9 @@ struct DownloadRun: Sendable {
         switch response {
         case .notModified:
             await exchange.drain()
+            if request.whenPromoted == .replaceIfUnmodified, let file = try await promoted() {
+                return .alreadyPromoted(file)
+            }
             // The item may have been evicted in the meantime.
             let isThere = try await cache.description(of: request.key) != nil
             return isThere ? .notModified : try await perform(.whole, over: network)
@@ -337,7 +356,7 @@ struct DownloadRun: Sendable {
                 metadata, expectedLength: length,
                 // Without a strong validator, a partial could not be distinguished from that of another version.
                 keepingPartial: metadata.validator.isStrong(in: head, now: now),
-                forgettingPromotion: forgetsPromotion, on: job.terms)
+                whenPromoted: request.whenPromoted, on: job.terms)
             switch begun {
             case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
             case .writer(let writer):
@@ -415,9 +434,9 @@ struct DownloadRun: Sendable {
         case .stored(let summary): return .stored(summary)
         case .delivered(let file): return .delivered(file)
         case .refused(let refusal):
-            return .refused(
+            return try await refused(
                 refusal,
-                keptBytes: try await cache.partial(of: request.key, for: request.intent)?.contentBytes ?? 0)
+                keptBytes: try await cache.partial(of: request.key, for: partialIntent)?.contentBytes ?? 0)
         }
     }
 
@@ -429,7 +448,7 @@ struct DownloadRun: Sendable {
     ) async throws -> DownloadOutcome {
         let digest = ContentDigest(for: expected)
         switch try await cache.resumeStoring(
-            partial, forgettingPromotion: forgetsPromotion, on: job.terms,
+            partial, whenPromoted: request.whenPromoted, on: job.terms,
             replay: {
                 digest.update($0)
                 replay($0)

@@ -110,7 +110,7 @@ extension DownloadRun {
         let stored: StoreOutcome
         do {
             stored = try await cache.store(
-                moving: file, as: metadata, forgettingPromotion: forgetsPromotion, on: job.terms
+                moving: file, as: metadata, whenPromoted: request.whenPromoted, on: job.terms
             ) { [expected] in
                 ContentCheck(announced: announced, expected: expected, noting: problem)
             }

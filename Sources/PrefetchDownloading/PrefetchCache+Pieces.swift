@@ -23,8 +23,8 @@ extension PrefetchCache {
     ///   - encoding: How the content is encoded, unless the store resumes an earlier one.
     ///   - keepingPartial: Whether the partial is kept if the store is interrupted: if `pieces` throws, the task is
     ///     cancelled, or the process dies.
-    ///   - forgettingPromotion: As for
-    ///     ``PrefetchCache/beginStoring(_:expectedLength:encoding:keepingPartial:forgettingPromotion:admission:)``.
+    ///   - whenPromoted: As for
+    ///     ``PrefetchCache/beginStoring(_:expectedLength:encoding:keepingPartial:whenPromoted:admission:)``.
     ///   - admission: What may be evicted for the item.
     ///   - progress: Called after every piece.
     ///   - pieces: Returns the content from a byte offset: 0, or the length of the partial. Called at most once.
@@ -37,7 +37,7 @@ extension PrefetchCache {
     public func store<Pieces: AsyncSequence>(
         as metadata: ItemMetadata, expectedLength: Int64? = nil, sha256: [UInt8]? = nil,
         encoding: EncodingChoice = .automatic, keepingPartial: Bool = false,
-        forgettingPromotion: Bool = false, admission: AdmissionMode = .evicting,
+        whenPromoted: WhenPromoted = .leave, admission: AdmissionMode = .evicting,
         isolation: isolated (any Actor)? = #isolation,
         progress: (DownloadProgress) -> Void = { _ in }, from pieces: (Int64) async throws -> Pieces
     ) async throws -> StoreOutcome where Pieces.Element == Data {
@@ -48,7 +48,7 @@ extension PrefetchCache {
             partial.continues(metadata, expectedLength: expectedLength, isVerified: sha256 != nil)
         {
             resumed = try await resumeStoring(
-                partial, forgettingPromotion: forgettingPromotion, on: AdmissionTerms(admission),
+                partial, whenPromoted: whenPromoted, on: AdmissionTerms(admission),
                 replay: { [digest] in digest.update($0) })
         }
         let writer: CacheWriter
@@ -60,7 +60,7 @@ extension PrefetchCache {
             digest = ContentDigest(for: expected)
             switch try await beginStoring(
                 metadata, expectedLength: expectedLength, encoding: encoding,
-                keepingPartial: keepingPartial, forgettingPromotion: forgettingPromotion, admission: admission
+                keepingPartial: keepingPartial, whenPromoted: whenPromoted, admission: admission
             )
             {
             case .writer(let begun): writer = begun

@@ -91,7 +91,7 @@ import Testing
                 return
             }
         }
-        #expect(try engine.ledger.intents().count == 2)
+        #expect(try engine.ledger.unfinished().count == 2)
     }
 
     @Test func moreKeysThanAreOpenedTogether() throws {

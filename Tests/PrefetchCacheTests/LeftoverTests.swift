@@ -130,7 +130,7 @@ import Testing
         metadata.intent = intent
         guard
             case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .automatic, expectedLength: 9000, forgettingPromotion: true)
+                metadata, encoding: .automatic, expectedLength: 9000, whenPromoted: .storeAgain)
         else { throw CancellationError() }
         let refusal = try prose(9000, seed: 7).withBytes { bytes throws(CacheError) in try store.append(bytes)
         }
@@ -174,7 +174,7 @@ private final class InterruptedLedger: PromotionLedger {
     }
 
     func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }
-    func intents() throws(CacheError) -> [LedgerEntry] { try ledger.intents() }
+    func unfinished() throws(CacheError) -> [LedgerEntry] { try ledger.unfinished() }
     func hashes() throws(CacheError) -> Set<KeyHash> { try ledger.hashes() }
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
         try ledger.committed(after: hash, atMost: limit)
@@ -206,7 +206,7 @@ private final class RefusingLedger: PromotionLedger {
 
     func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? { try ledger.entry(for: hash) }
-    func intents() throws(CacheError) -> [LedgerEntry] { try ledger.intents() }
+    func unfinished() throws(CacheError) -> [LedgerEntry] { try ledger.unfinished() }
     func hashes() throws(CacheError) -> Set<KeyHash> { try ledger.hashes() }
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
         try ledger.committed(after: hash, atMost: limit)

@@ -31,7 +31,7 @@ import Testing
                 plainName: "File", backup: .include, contentBytes: 1, contentChecksum: 2, stagedName: "",
                 inode: 3, birthTime: 4, openedAt: 5)
         }
-        func intents() -> [LedgerEntry] { [] }
+        func unfinished() -> [LedgerEntry] { [] }
         func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] { [] }
         func others(withContentOf entry: LedgerEntry) -> [LedgerEntry] { [] }
         func make(_ changes: [LedgerChange], flushing: Bool) {}

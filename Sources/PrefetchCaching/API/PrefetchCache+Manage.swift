@@ -129,6 +129,14 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in engine.outlook() }
     }
 
+    /// Returns whether the file of an opened item is there and has just the content that was promoted, and was put there by
+    /// the cache.
+    ///
+    /// - Complexity: O(n) in the bytes.
+    package func isUnmodified(_ key: ItemKey) async throws(CacheError) -> Bool {
+        try await run { engine throws(CacheError) in try engine.isUnmodified(key) }
+    }
+
     /// Returns when an item would be evicted, and why; `nil` if it is not cached. Evicts nothing.
     ///
     /// - Complexity: O(n) in the files that precede the item in the order of eviction, up to 10,000.

@@ -40,14 +40,14 @@ extension PrefetchCache {
     /// - Parameter check: Makes one check for every attempt to read the content.
     package func store(
         moving file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
-        forgettingPromotion: Bool = false, on terms: AdmissionTerms,
+        whenPromoted: WhenPromoted = .leave, on terms: AdmissionTerms,
         checking check: @escaping @Sendable () -> ContentCheck = { ContentCheck() }
     ) async throws(CacheError) -> StoreOutcome {
         guard file.isFileURL else { throw .notARegularFile(file.absoluteString) }
         return try await run { engine throws(CacheError) in
             try engine.store(
                 moving: FilePath(file.path), as: metadata, encoding: encoding,
-                forgettingPromotion: forgettingPromotion, on: terms, checking: check)
+                whenPromoted: whenPromoted, on: terms, checking: check)
         }
     }
 

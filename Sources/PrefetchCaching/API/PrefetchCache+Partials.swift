@@ -34,8 +34,8 @@ extension PrefetchCache {
     /// effect.
     ///
     /// - Parameters:
-    ///   - forgettingPromotion: As in
-    ///     ``beginStoring(_:expectedLength:encoding:keepingPartial:forgettingPromotion:admission:)``.
+    ///   - whenPromoted: As in
+    ///     ``beginStoring(_:expectedLength:encoding:keepingPartial:whenPromoted:admission:)``.
     ///   - replay: Receives the kept content, in order and in chunks of 1 MiB, for a digest of the whole.
     ///     Each buffer is valid only during the call. Together they are exactly the content that the writer
     ///     holds.
@@ -45,14 +45,14 @@ extension PrefetchCache {
     ///   before it was touched.
     /// - Complexity: O(n) in the kept bytes, and one transaction of the catalog.
     package func resumeStoring(
-        _ partial: ResumablePartial, forgettingPromotion: Bool = false,
+        _ partial: ResumablePartial, whenPromoted: WhenPromoted = .leave,
         on terms: AdmissionTerms = AdmissionTerms(),
         replay: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil
     ) async throws(CacheError) -> ResumedStoring {
         let cache = self
         return try await run { engine throws(CacheError) in
             switch try engine.resume(
-                partial, forgettingPromotion: forgettingPromotion, on: terms, replay: { replay?($0) })
+                partial, whenPromoted: whenPromoted, on: terms, replay: { replay?($0) })
             {
             case .begun(let store): .writer(CacheWriter(store, of: cache))
             case .refused(let refusal): .refused(refusal)

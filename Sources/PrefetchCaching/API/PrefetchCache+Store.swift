@@ -106,32 +106,30 @@ extension PrefetchCache {
     ///     ``CacheWriter/keep()``, is dropped, or its process dies: `PrefetchDownloader`, and `store(as:…from:)` of that
     ///     module, continue after them. An earlier partial of the key is discarded. Of two
     ///     concurrent writers of one key, the first to complete a chunk keeps its partial. That of an item with the intent
-    ///     ``Intent/userRequested`` is kept on the volume of its destination. The validator must be strong if the partial is to be resumed over HTTP, as by `PrefetchDownloader`: it tells whether the rest
-    ///     belongs to the same version.
-    ///   - forgettingPromotion: Whether an item that was opened may be stored again, which is otherwise refused. The
-    ///     record of its promotion is forgotten, as by ``forget(_:)``, at the moment the new item is complete. The old
-    ///     file stays, and the new one is placed next to it when it is opened.
+    ///     ``Intent/userRequested`` is kept on the volume of its destination. The validator must be strong if the partial is to
+    ///     be resumed over HTTP, as by `PrefetchDownloader`: it tells whether the rest belongs to the same version.
+    ///   - whenPromoted: What to do if the key was opened, so that its file belongs to the user.
     ///   - admission: What may be evicted for the item.
     /// - Throws: As ``store(_:as:encoding:admission:)``.
     public func beginStoring(
         _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
-        keepingPartial: Bool = false, forgettingPromotion: Bool = false,
+        keepingPartial: Bool = false, whenPromoted: WhenPromoted = .leave,
         admission: AdmissionMode = .evicting
     ) async throws(CacheError) -> BegunStoring {
         try await beginStoring(
             metadata, expectedLength: expectedLength, encoding: encoding, keepingPartial: keepingPartial,
-            forgettingPromotion: forgettingPromotion, on: AdmissionTerms(admission))
+            whenPromoted: whenPromoted, on: AdmissionTerms(admission))
     }
 
     package func beginStoring(
         _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
-        keepingPartial: Bool = false, forgettingPromotion: Bool = false, on terms: AdmissionTerms
+        keepingPartial: Bool = false, whenPromoted: WhenPromoted = .leave, on terms: AdmissionTerms
     ) async throws(CacheError) -> BegunStoring {
         let cache = self
         return try await run { engine throws(CacheError) in
             switch try engine.beginStore(
                 metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
-                forgettingPromotion: forgettingPromotion, on: terms)
+                whenPromoted: whenPromoted, on: terms)
             {
             case .refused(let refusal): .refused(refusal)
             case .begun(let store): .writer(CacheWriter(store, of: cache))

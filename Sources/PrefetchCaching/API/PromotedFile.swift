@@ -55,6 +55,17 @@ public struct Provenance: Hashable, Sendable {
     /// When the item was stored.
     public var storedDate: Date { Date(milliseconds: storedAt) }
 
+    init(
+        source: String, intent: Intent, validator: Validator, url: URL?, attributes: [UInt8], storedAt: Int64
+    ) {
+        self.source = source
+        self.intent = intent
+        self.validator = validator
+        self.url = url
+        self.attributes = attributes
+        self.storedAt = storedAt
+    }
+
     /// - Parameter time: When the item was stored, in milliseconds since 1970; `nil` for the time in the metadata.
     init(_ metadata: ItemMetadata, storedAt time: Int64? = nil) {
         source = metadata.source

@@ -67,6 +67,15 @@ extension Engine {
         }
     }
 
+    func isUnmodified(_ key: ItemKey) throws(CacheError) -> Bool {
+        guard let entry = try promotedEntry(key), entry.state == .committed,
+            let folder = try destinations.existingFolder(of: entry),
+            let file = try files.openWithoutAccessTime(entry, in: folder)
+        else { return false }
+        defer { environment.fileSystem.close(file) }
+        return try destinations.onDestination(entry, files.isUnchanged(file, of: entry))
+    }
+
     /// Opens the file of an entry, or the folder of a bundle, and hands its content to `body`.
     func withPromotedContent<Value>(
         of entry: LedgerEntry, isUse: Bool = true, _ body: (PromotedContent) throws(CacheError) -> Value

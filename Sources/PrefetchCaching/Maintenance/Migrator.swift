@@ -89,7 +89,7 @@ struct Migrator {
     /// Resolves what an earlier run entered in the ledger and did not finish: such a file may already have its new
     /// name.
     private func resolveIntents() throws(CacheError) {
-        for intent in try engine.ledger.intents() {
+        for intent in try engine.ledger.unfinished() {
             try promoter.locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
                 guard try engine.ledger.entry(for: intent.key) == intent else { return }
                 try promoter.recovery.complete(intent)

@@ -30,14 +30,35 @@ struct CautiousRemoval {
         by aside: FilePath, in staging: Directory
     ) throws(FileSystemError) -> Removal {
         try remove(name, in: folder, by: aside, in: staging) { () throws(FileSystemError) in
-            // Nothing can open it now; earlier writers may write until this says no, and then its times tell.
-            guard try fileSystem.isBeingWritten(file) != true,
-                try fileSystem.attributes(of: aside, in: staging.descriptor)?.isUnchanged(since: found)
-                    ?? false
-            else { return false }
+            guard try isStill(file, found, at: aside, in: staging) else { return false }
             try fileSystem.unlink(aside, in: staging.descriptor)
             return true
         }
+    }
+
+    /// Whether a file that was moved aside is as it was when it was inspected, and nobody is writing to it.
+    ///
+    /// Nothing can open it there; earlier writers may write until the system says no, and then its times tell.
+    func isStill(_ file: Descriptor, _ found: FileAttributes, at aside: FilePath, in staging: Directory)
+        throws(FileSystemError) -> Bool
+    {
+        guard try fileSystem.isBeingWritten(file) != true else { return false }
+        return try fileSystem.attributes(of: aside, in: staging.descriptor)?.isUnchanged(since: found)
+            ?? false
+    }
+
+    /// As ``isStill(_:_:at:in:)-(Descriptor,_,_,_)``, of the folder of a bundle.
+    func isStill(_ bundle: BundleFolder, _ found: [FileAttributes], at aside: FilePath, in staging: Directory)
+        throws(FileSystemError) -> Bool
+    {
+        let identity = try fileSystem.attributes(of: bundle.folder).identity
+        guard try fileSystem.attributes(of: aside, in: staging.descriptor)?.identity == identity,
+            try bundle.forEachFile({ file, _ throws(FileSystemError) in
+                try fileSystem.isBeingWritten(file) != true
+            }),
+            let now = try bundle.photograph(), now.count == found.count
+        else { return false }
+        return zip(now, found).allSatisfy { $0.isUnchanged(since: $1) }
     }
 
     /// Removes the folder of a bundle, as ``remove(_:_:_:in:by:in:)`` does a file.
@@ -52,14 +73,7 @@ struct CautiousRemoval {
         by aside: FilePath, and leftover: FilePath, in staging: Directory
     ) throws(FileSystemError) -> Removal {
         try remove(name, in: folder, by: aside, in: staging) { () throws(FileSystemError) in
-            let identity = try fileSystem.attributes(of: bundle.folder).identity
-            guard try fileSystem.attributes(of: aside, in: staging.descriptor)?.identity == identity,
-                try bundle.forEachFile({ file, _ throws(FileSystemError) in
-                    try fileSystem.isBeingWritten(file) != true
-                }),
-                let now = try bundle.photograph(), now.count == found.count,
-                zip(now, found).allSatisfy({ $0.isUnchanged(since: $1) })
-            else { return false }
+            guard try isStill(bundle, found, at: aside, in: staging) else { return false }
             // Each name is durable before the next: after a power cut, the folder must not be back and lack files.
             try fileSystem.synchronize(staging.descriptor)
             try fileSystem.synchronize(folder.descriptor)

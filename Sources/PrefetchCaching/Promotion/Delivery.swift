@@ -19,7 +19,7 @@ final class Delivery: StoreUnderWay {
     private let engine: Engine
     private let metadata: ItemMetadata
     private let target: Destination
-    private let forgetsPromotion: Bool
+    private let whenPromoted: WhenPromoted
     /// The path of the folder that it goes to.
     private let path: FolderPath?
     private let staging: Directory
@@ -46,18 +46,18 @@ final class Delivery: StoreUnderWay {
     /// - Parameters:
     ///   - expectedLength: Bytes of content, if known.
     ///   - keepingChunks: Whether its whole chunks are kept when it is interrupted, where the file system has locks.
-    ///   - forgettingPromotion: Whether an earlier promotion of the key is forgotten once the file is
+    ///   - whenPromoted: Whether an earlier promotion of the key is forgotten once the file is
     ///     complete.
     /// - Throws: ``CacheError/insufficientSpace(needed:available:)``, ``CacheError/destination(_:_:)`` and
     ///   ``CacheError/destinationUnavailable(_:)``.
     init(
         _ engine: Engine, _ metadata: ItemMetadata, expectedLength: Int64?, keepingChunks: Bool,
-        forgettingPromotion: Bool
+        whenPromoted: WhenPromoted
     ) throws(CacheError) {
         self.engine = engine
         self.metadata = metadata.stored(at: engine.environment.now())
         self.expectedLength = expectedLength
-        forgetsPromotion = forgettingPromotion
+        self.whenPromoted = whenPromoted
         try onItem(metadata.validate())
         // Created at once, so that an unwritable destination fails before the download.
         guard let target = metadata.destination else { throw .noDestination(metadata.key) }
@@ -110,10 +110,10 @@ final class Delivery: StoreUnderWay {
     ///
     /// - Parameter replay: Receives the kept content, in order.
     /// - Returns: `nil` when it is being written elsewhere, is gone, or nothing of it is sound; that is removed.
-    /// - Throws: As ``init(_:_:expectedLength:keepingChunks:forgettingPromotion:)``. The partial stays.
+    /// - Throws: As ``init(_:_:expectedLength:keepingChunks:whenPromoted:)``. The partial stays.
     init?(
         _ engine: Engine, resuming place: StagedPartial, _ partial: ResumablePartial,
-        forgettingPromotion: Bool, _ replay: (UnsafeRawBufferPointer) -> Void
+        whenPromoted: WhenPromoted, _ replay: (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) {
         guard let target = partial.metadata.destination else { return nil }
         let (folder, path) = try engine.destinations.destination(of: target)
@@ -140,7 +140,7 @@ final class Delivery: StoreUnderWay {
         self.file = file
         metadata = partial.metadata.stored(at: engine.environment.now())
         expectedLength = partial.expectedLength
-        forgetsPromotion = forgettingPromotion
+        self.whenPromoted = whenPromoted
         keepsChunks = true
         (staging, name) = (place.staging, place.name.string)
         self.path = path
@@ -226,8 +226,12 @@ final class Delivery: StoreUnderWay {
         isFinished = true
         defer { close() }
         let opened = try engine.promoter.deliver(
-            entry(), from: staging, isAnew: forgetsPromotion, unpacking: metadata.parts.isEmpty ? nil : file)
+            entry(), from: staging, whenPromoted: whenPromoted, unpacking: metadata.parts.isEmpty ? nil : file
+        )
         removeRest()
+        guard let opened else {
+            return .refused(engine.refused(.alreadyPromoted, metadata.key, from: metadata.source))
+        }
         engine.noteOpen(opened)
         if opened.isFirstOpen {
             engine.history.record(

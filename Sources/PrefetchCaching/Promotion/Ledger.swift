@@ -59,13 +59,12 @@ final class Ledger: PromotionLedger {
         try read { database in try LedgerEntry.fetch(hash, from: database) } ?? nil
     }
 
-    func intents() throws(CacheError) -> [LedgerEntry] { try entries(.intent) }
-
-    private func entries(_ state: LedgerEntry.State) throws(CacheError) -> [LedgerEntry] {
+    func unfinished() throws(CacheError) -> [LedgerEntry] {
         try read { database in
             try Row.fetchAll(
-                database, sql: LedgerEntry.select + " WHERE state = ? ORDER BY openedAt",
-                arguments: [state.rawValue]
+                database,
+                sql: LedgerEntry.select + " WHERE state = ? OR successor IS NOT NULL ORDER BY openedAt",
+                arguments: [LedgerEntry.State.intent.rawValue]
             ).compactMap(LedgerEntry.init)
         } ?? []
     }

@@ -62,6 +62,11 @@ package struct LedgerEntry: Sendable, Hashable {
     package var provenance: Provenance?
     /// The files of a bundle, whose folder is what this says of a file; empty for a single file.
     package var parts: [BundlePart] = []
+    /// What is about to take its place; `nil` for nothing.
+    var successor: Successor?
+
+    /// Whether something was begun that a crash may have interrupted.
+    var isUnfinished: Bool { state == .intent || successor != nil }
 
     /// How what is under the name is opened for reading …
     var openMode: OpenMode { parts.isEmpty ? .read : .directory }
@@ -108,6 +113,7 @@ extension LedgerEntry {
         "hash", "key", "state", "mode", "area", "folder", "name", "plainName", "backup", "contentLength",
         "contentChecksum", "stagedName", "inode", "birthTime", "openedAt", "origin", "storedAt", "source",
         "intent", "entityTag", "lastModified", "url", "attributes", "parts",
+        "successor",
     ]
 
     static let select = "SELECT \(columns.joined(separator: ", ")) FROM promotion"
@@ -130,6 +136,7 @@ extension LedgerEntry {
             Int((provenance?.intent ?? .opportunistic).rawValue), provenance?.validator.entityTag ?? "",
             provenance?.validator.lastModified ?? "", provenance?.url?.absoluteString ?? "",
             attributes.isEmpty ? nil : Data(attributes), parts.isEmpty ? nil : Data(parts.encoded()),
+            successor?.encoded,
         ]
     }
 
@@ -159,7 +166,8 @@ extension LedgerEntry {
                 contentBytes: contentBytes, contentChecksum: UInt64(bitPattern: try row.value(10)),
                 stagedName: stagedName, inode: UInt64(bitPattern: try row.value(12)),
                 birthTime: try row.value(13), openedAt: try row.value(14), origin: origin,
-                provenance: try Provenance(row), parts: parts)
+                provenance: try Provenance(row), parts: parts,
+                successor: try row.value(24, as: Data?.self).flatMap { Successor($0, of: key) })
         } catch {
             return nil
         }
@@ -211,12 +219,11 @@ extension Provenance {
         guard let storedAt = try row.value(16, as: Int64?.self),
             let intent = Intent(rawValue: try row.value(18))
         else { return nil }
-        self.storedAt = storedAt
-        self.intent = intent
-        source = try row.value(17)
-        validator = Validator(entityTag: try row.text(19), lastModified: try row.text(20))
-        url = try row.text(21).flatMap(URL.init(string:))
-        attributes = try row.value(22, as: Data?.self).map(Array.init) ?? []
+        self.init(
+            source: try row.value(17), intent: intent,
+            validator: Validator(entityTag: try row.text(19), lastModified: try row.text(20)),
+            url: try row.text(21).flatMap(URL.init(string:)),
+            attributes: try row.value(22, as: Data?.self).map(Array.init) ?? [], storedAt: storedAt)
     }
 }
 

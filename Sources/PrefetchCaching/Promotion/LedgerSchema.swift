@@ -46,9 +46,10 @@ enum LedgerSchema {
         ALTER TABLE promotion ADD COLUMN url TEXT NOT NULL DEFAULT '';
         ALTER TABLE promotion ADD COLUMN attributes BLOB;
         """,
-        // Version 4 had no bundles (without a value it is a single file).
+        // Version 4 had no bundles (without a value it is a single file), and did not replace files.
         """
         ALTER TABLE promotion ADD COLUMN parts BLOB;
+        ALTER TABLE promotion ADD COLUMN successor BLOB;
         """,
     ]
 

@@ -94,7 +94,9 @@ struct Leftovers: Sendable {
             if !log.isDryRun { try putBack(file) }
             log.note(.promotionResolved, file.location, key: entry.key, "moved back, as it was not purged")
         case .content:
-            let isClaimed = try ledger.intents().contains { $0.stagedName == file.name.string }
+            let isClaimed = try ledger.unfinished().contains { entry in
+                entry.stagedName == file.name.string || entry.successor?.stagedName == file.name.string
+            }
             let partial = StagedPartial(staging: file.folder, name: file.path, hash: file.hash)
             guard !isClaimed, try !keeps(partial, isDryRun: log.isDryRun),
                 try discard(file, isDryRun: log.isDryRun)

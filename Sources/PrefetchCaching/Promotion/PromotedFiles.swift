@@ -334,6 +334,17 @@ final class PromotedFiles: Sendable {
         return found != nil
     }
 
+    /// The folder of something staged, `staging` or another one, and its attributes.
+    func staged(_ name: FilePath, in staging: Directory)
+        throws(CacheError) -> (folder: Directory, file: FileAttributes?)?
+    {
+        if let file = try attributes(of: name, in: staging) { return (staging, file) }
+        for folder in try onFiles(destinations.support.stagingFolders()) {
+            if let file = try attributes(of: name, in: folder) { return (folder, file) }
+        }
+        return nil
+    }
+
     private func findUnderWay<Found>(
         _ intent: LedgerEntry, _ look: (FilePath, Directory) throws(FileSystemError) -> Found?
     ) throws(CacheError) -> Found? {

@@ -15,6 +15,7 @@ final class Promoter: Sendable {
     let stager: Stager
     let publisher: Publisher
     let recovery: Recovery
+    private let replacement: Replacement
 
     init(
         environment: CacheEnvironment, folders: CacheFolders, files: PromotedFiles, copies: CachedCopies,
@@ -29,7 +30,9 @@ final class Promoter: Sendable {
             environment: environment, folders: folders, files: files, copies: copies, ledger: ledger,
             admission: admission, codecs: codecs, leftovers: leftovers)
         publisher = Publisher(files: files, copies: copies, ledger: ledger, admission: admission)
-        recovery = Recovery(leftovers: leftovers, stager: stager, publisher: publisher)
+        replacement = Replacement(files: files, ledger: ledger)
+        recovery = Recovery(
+            leftovers: leftovers, stager: stager, publisher: publisher, replacement: replacement)
     }
 
     /// Returns the file of a promoted item, promoting the item first if necessary.
@@ -72,7 +75,7 @@ final class Promoter: Sendable {
     /// the lock of the key.
     private func resolvedEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
         let entry = try ledger.entry(for: key)
-        guard let entry, entry.state == .intent else { return entry }
+        guard let entry, entry.isUnfinished else { return entry }
         try recovery.complete(entry)
         return try ledger.entry(for: key)
     }
@@ -165,19 +168,28 @@ final class Promoter: Sendable {
     /// The destination folder is opened again: while the item was written it may have been moved or removed.
     ///
     /// - Parameters:
-    ///   - isAnew: Whether the file replaces an earlier promotion of the key in the ledger.
+    ///   - whenPromoted: What to do about an earlier promotion of the key whose file is there.
     ///   - file: The open file of a bundle; `nil` for an item that is one file.
+    /// - Returns: `nil` when a file that was to be replaced is not what was promoted, and stays.
     func deliver(
-        _ entry: LedgerEntry, from staging: Directory, isAnew: Bool, unpacking file: Descriptor?
-    ) throws(CacheError) -> PromotedFile {
+        _ entry: LedgerEntry, from staging: Directory, whenPromoted: WhenPromoted, unpacking file: Descriptor?
+    ) throws(CacheError) -> PromotedFile? {
         try locks.hold(entry.key.hash) { () throws(CacheError) in
             let earlier = try resolvedEntry(of: entry.key)
-            if !isAnew, let earlier, let opened = try files.existingFile(of: earlier) {
+            let present = try whenPromoted == .storeAgain ? nil : earlier.flatMap(files.existingFile)
+            if let present, whenPromoted == .leave {
                 try files.discard(FilePath(entry.stagedName), in: staging)
-                return opened
+                return present
             }
             var entry = entry
             if let file { entry = try stager.unpack(file, as: entry, in: staging) }
+            if let earlier, present != nil {
+                let replaced = try replacement.replace(earlier, by: entry, in: staging) {
+                    identity throws(CacheError) in try isShared(identity, earlier)
+                }
+                if replaced == nil { try files.discard(FilePath(entry.stagedName), in: staging) }
+                return replaced.map(files.destinations.firstOpened)
+            }
             try stager.enter(entry, replacing: earlier, stagedIn: staging)
             let folder = try stager.destination(of: &entry)
             let committed = try publisher.publish(entry, from: staging, in: folder)

@@ -8,8 +8,8 @@ protocol PromotionLedger: Sendable {
 
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry?
 
-    /// The promotions that were begun and not completed.
-    func intents() throws(CacheError) -> [LedgerEntry]
+    /// The promotions that were begun and not completed, and those whose file is about to be replaced.
+    func unfinished() throws(CacheError) -> [LedgerEntry]
 
     /// The hashes of all keys that have an entry, complete or under way.
     func hashes() throws(CacheError) -> Set<KeyHash>

@@ -12,12 +12,14 @@ internal import SystemPackage
 /// | intent, staged file, destination | one inode: committed; else published under the next name |
 /// | intent, no staged file, destination is ours | committed, even when the user has changed it |
 /// | intent, no staged file, otherwise | dropped: the cached copy, if there is one, is promotable |
+/// | a successor | see ``Replacement/complete(_:)`` |
 ///
 /// Every row is idempotent, so that a crash during recovery is recovered from as well.
 struct Recovery: Sendable {
     let leftovers: Leftovers
     let stager: Stager
     let publisher: Publisher
+    let replacement: Replacement
 
     private var files: PromotedFiles { stager.files }
     private var destinations: Destinations { files.destinations }
@@ -44,7 +46,7 @@ struct Recovery: Sendable {
         }
         guard isThorough || !staged.isEmpty else { return }
         var intents: [LedgerEntry] = []
-        log.attempt(.staging) { () throws(CacheError) in intents = try ledger.intents() }
+        log.attempt(.staging) { () throws(CacheError) in intents = try ledger.unfinished() }
         for intent in intents {
             log.attempt(intent.location) { () throws(CacheError) in
                 // A held lock means that a living process is working on it.
@@ -63,7 +65,7 @@ struct Recovery: Sendable {
     }
 
     private func resolve(_ key: ItemKey, _ log: RepairLog) throws(CacheError) {
-        guard let intent = try ledger.entry(for: key), intent.state == .intent else { return }
+        guard let intent = try ledger.entry(for: key), intent.isUnfinished else { return }
         let place = intent.location
         guard !log.isDryRun else { return log.note(.promotionResolved, place, key: key) }
         if let committed = try complete(intent) {
@@ -78,6 +80,7 @@ struct Recovery: Sendable {
     /// - Returns: The promotion, or `nil` if it was undone.
     @discardableResult
     func complete(_ intent: LedgerEntry) throws(CacheError) -> LedgerEntry? {
+        if intent.successor != nil { return try replacement.complete(intent) }
         var intent = intent
         let folder = try stager.destination(of: &intent)
         let staging = try destinations.stagingFolder(for: folder, intent.area, intent.folder)
@@ -169,15 +172,9 @@ struct Recovery: Sendable {
 
     /// The staged file of an intent and its folder: `staging`, or another one when a volume was mounted or
     /// unmounted since the file was staged.
-    func stagedFile(of intent: LedgerEntry, in staging: Directory)
+    private func stagedFile(of intent: LedgerEntry, in staging: Directory)
         throws(CacheError) -> (folder: Directory, file: FileAttributes?)
     {
-        let name = FilePath(intent.stagedName)
-        if let file = try files.attributes(of: name, in: staging) { return (staging, file) }
-        let others = try onFiles(destinations.support.stagingFolders())
-        for folder in others {
-            if let file = try files.attributes(of: name, in: folder) { return (folder, file) }
-        }
-        return (staging, nil)
+        try files.staged(FilePath(intent.stagedName), in: staging) ?? (staging, nil)
     }
 }

@@ -11,6 +11,12 @@ enum ReplacedPromotion {
     case lost(LedgerEntry)
     /// Whichever there is, at the caller's request.
     case any
+    /// The file is there, and a newer version takes its place if the user has not changed it.
+    case present
+
+    var isPresent: Bool {
+        if case .present = self { true } else { false }
+    }
 }
 
 /// One item on its way into the cache: content is encoded into a partial, which is published when it is complete.
@@ -97,7 +103,7 @@ final class ItemUnderWay: StoreUnderWay {
         switch replaced {
         case .absent: return try placeUnlessPromoted(row)
         case .lost(let entry): lost = entry
-        case .any: lost = nil
+        case .any, .present: lost = nil
         }
         let isPlaced = try engine.promoter.replacePromotion(of: key, lost: lost) { () throws(CacheError) in
             try engine.locks.hold(key.hash) { () throws(CacheError) in

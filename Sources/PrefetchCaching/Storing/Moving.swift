@@ -2,7 +2,7 @@ internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import SystemPackage
 
-/// What the caller of ``Engine/store(moving:as:encoding:forgettingPromotion:on:checking:)`` makes sure of before its file
+/// What the caller of ``Engine/store(moving:as:encoding:whenPromoted:on:checking:)`` makes sure of before its file
 /// becomes an item.
 package struct ContentCheck: Sendable {
     /// Receives the length of the file, before anything is evicted for it. If it throws, nothing is stored.
@@ -34,18 +34,17 @@ extension Engine {
     /// - Parameter check: Called for every attempt.
     func store(
         moving path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
-        forgettingPromotion: Bool = false, on terms: AdmissionTerms = AdmissionTerms(),
+        whenPromoted: WhenPromoted = .leave, on terms: AdmissionTerms = AdmissionTerms(),
         checking check: () -> ContentCheck = { ContentCheck() }
     ) throws(CacheError) -> StoreOutcome {
         try usage.requireOpen()
         try onItem(metadata.validate())
         let original = try MovedFile(path, self)
         try check().begin(original.attributes.length)
-        if try isWorthMoving(original, metadata, encoding) {
-            guard let replaced = try promotion(replacedBy: metadata.key, forgetting: forgettingPromotion)
-            else {
-                return .refused(refused(.alreadyPromoted, metadata.key, from: metadata.source))
-            }
+        guard let replaced = try promotion(replacedBy: metadata.key, whenPromoted) else {
+            return .refused(refused(.alreadyPromoted, metadata.key, from: metadata.source))
+        }
+        if !replaced.isPresent, try isWorthMoving(original, metadata, encoding) {
             for way in [Way.clone, .rename] {
                 let begun = try refusing(metadata, expectedLength: original.attributes.length) {
                     try inPresentFolders {
@@ -67,7 +66,7 @@ extension Engine {
             }
         }
         let outcome = try copy(
-            original, as: metadata, encoding: encoding, forgettingPromotion: forgettingPromotion, on: terms,
+            original, as: metadata, encoding: encoding, whenPromoted: whenPromoted, on: terms,
             checking: check())
         switch outcome {
         case .stored, .delivered: original.remove()

@@ -113,23 +113,23 @@ extension Engine {
     /// Resumes an item that was interrupted.
     ///
     /// - Parameters:
-    ///   - forgettingPromotion: As in
-    ///     ``beginStore(_:encoding:expectedLength:keepingPartial:forgettingPromotion:admission:)``.
+    ///   - whenPromoted: As in
+    ///     ``beginStore(_:encoding:expectedLength:keepingPartial:whenPromoted:admission:)``.
     ///   - replay: Receives the kept content, in order.
     /// - Returns: `nil` when there is nothing to resume.
     func resume(
-        _ partial: ResumablePartial, forgettingPromotion: Bool = false,
+        _ partial: ResumablePartial, whenPromoted: WhenPromoted = .leave,
         on terms: AdmissionTerms = AdmissionTerms(), replay: @Sendable (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) -> BegunStore<UnfinishedStore>? {
         try usage.requireOpen()
         let key = partial.metadata.key
-        guard let replaced = try promotion(replacedBy: key, forgetting: forgettingPromotion) else {
+        guard let replaced = try promotion(replacedBy: key, whenPromoted) else {
             try discardPartials(key)
             return .refused(refused(.alreadyPromoted, key, from: partial.metadata.source))
         }
-        guard partial.metadata.intent == .opportunistic else {
+        guard partial.metadata.intent == .opportunistic, !replaced.isPresent else {
             let delivery = try resumeDelivery(
-                partial, forgettingPromotion: forgettingPromotion, replay: replay)
+                partial, whenPromoted: whenPromoted, replay: replay)
             guard let delivery else { return nil }
             return .begun(try stores.add(delivery))
         }
@@ -149,12 +149,12 @@ extension Engine {
 
     /// - Returns: `nil` when there is nothing to resume.
     private func resumeDelivery(
-        _ partial: ResumablePartial, forgettingPromotion: Bool, replay: (UnsafeRawBufferPointer) -> Void
+        _ partial: ResumablePartial, whenPromoted: WhenPromoted, replay: (UnsafeRawBufferPointer) -> Void
     ) throws(CacheError) -> Delivery? {
         guard let (place, present) = try stagedPartial(of: partial.metadata.key),
             present.generation == partial.generation
         else { return nil }
-        return try Delivery(self, resuming: place, partial, forgettingPromotion: forgettingPromotion, replay)
+        return try Delivery(self, resuming: place, partial, whenPromoted: whenPromoted, replay)
     }
 
     /// - Returns: `nil` when there is nothing to resume. The partial is then removed, unless it is another one now.

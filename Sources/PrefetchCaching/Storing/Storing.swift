@@ -74,11 +74,11 @@ extension Engine {
     /// - Throws: What `check` throws, and ``CacheError/fileChanged(_:)``. Nothing is stored then.
     func copy(
         _ original: MovedFile, as metadata: ItemMetadata, encoding: EncodingChoice,
-        forgettingPromotion: Bool, on terms: AdmissionTerms, checking check: ContentCheck
+        whenPromoted: WhenPromoted, on terms: AdmissionTerms, checking check: ContentCheck
     ) throws(CacheError) -> StoreOutcome {
         let length = original.attributes.length
         switch try begin(
-            metadata, encoding: encoding, expectedLength: length, forgettingPromotion: forgettingPromotion,
+            metadata, encoding: encoding, expectedLength: length, whenPromoted: whenPromoted,
             on: terms)
         {
         case .refused(let refusal): return .refused(refusal)
@@ -152,16 +152,15 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - keepingPartial: Whether whole chunks are kept when the store is interrupted.
-    ///   - forgettingPromotion: Whether a promotion of the key is forgotten once the item is complete, rather
-    ///     than being a reason to refuse it.
+    ///   - whenPromoted: What to do if the key was opened.
     func beginStore(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
-        keepingPartial: Bool = false, forgettingPromotion: Bool = false,
+        keepingPartial: Bool = false, whenPromoted: WhenPromoted = .leave,
         on terms: AdmissionTerms = AdmissionTerms()
     ) throws(CacheError) -> BegunStore<UnfinishedStore> {
         switch try begin(
             metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
-            forgettingPromotion: forgettingPromotion, on: terms)
+            whenPromoted: whenPromoted, on: terms)
         {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store): return .begun(try stores.add(store))
@@ -174,15 +173,19 @@ extension Engine {
     ///   case is then reserved at once, so that a refusal comes before the first byte.
     private func begin(
         _ metadata: ItemMetadata, encoding: EncodingChoice, expectedLength: Int64?,
-        keepingPartial: Bool = false, forgettingPromotion: Bool = false, on terms: AdmissionTerms
+        keepingPartial: Bool = false, whenPromoted: WhenPromoted = .leave, on terms: AdmissionTerms
     ) throws(CacheError) -> BegunStore<any StoreUnderWay> {
         try usage.requireOpen()
         try onItem(metadata.validate())
         let key = metadata.key
-        guard let replaced = try promotion(replacedBy: key, forgetting: forgettingPromotion) else {
+        guard let replaced = try promotion(replacedBy: key, whenPromoted) else {
             return .refused(refused(.alreadyPromoted, key, from: metadata.source))
         }
-        guard metadata.intent == .opportunistic else {
+        guard metadata.intent == .opportunistic, !replaced.isPresent else {
+            // Nobody waits for it, and so it takes only what the volume can spare.
+            if metadata.intent == .opportunistic, let refusal = try admission.refusal() {
+                return .refused(refused(refusal, key, from: metadata.source, bytes: expectedLength))
+            }
             if keepingPartial { try discardStagedPartials(key) }
             // For its folder and its empty file.
             return try admission.retryingAfterEviction {
@@ -192,7 +195,7 @@ extension Engine {
                 try .begun(
                     Delivery(
                         self, metadata, expectedLength: expectedLength, keepingChunks: keepingPartial,
-                        forgettingPromotion: forgettingPromotion))
+                        whenPromoted: whenPromoted))
             }
         }
         return try refusing(metadata, expectedLength: expectedLength) {
@@ -257,11 +260,13 @@ extension Engine {
     }
 
     /// The promotion whose record ends when an item of the key is stored; `nil` when the key cannot be stored: its file
-    /// is there, and the caller is not `forgetting` it.
-    func promotion(replacedBy key: ItemKey, forgetting: Bool) throws(CacheError) -> ReplacedPromotion? {
-        if forgetting { return .any }
+    /// is there, and is left.
+    func promotion(replacedBy key: ItemKey, _ whenPromoted: WhenPromoted)
+        throws(CacheError) -> ReplacedPromotion?
+    {
+        if whenPromoted == .storeAgain { return .any }
         guard let entry = try promotedEntry(key) else { return .absent }
-        if try isThere(entry) { return nil }
+        if try isThere(entry) { return whenPromoted == .replaceIfUnmodified ? .present : nil }
         // An intent without a file has failed, and is dropped when its key is opened.
         return entry.state == .committed ? .lost(entry) : .absent
     }

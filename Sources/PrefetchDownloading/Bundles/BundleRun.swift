@@ -23,7 +23,7 @@ extension DownloadRun {
             throw DownloadError.Reason.cache(.item(error))
         }
         if let cached, !cached.isEmpty, cached == plan.validator { return .notModified }
-        if let partial = try await cache.partial(of: request.key, for: request.intent) {
+        if let partial = try await cache.partial(of: request.key, for: partialIntent) {
             if !plan.validator.isEmpty, partial.metadata.validator == plan.validator,
                 partial.metadata.parts == plan.parts, request.agrees(with: partial.metadata)
             {
@@ -34,7 +34,7 @@ extension DownloadRun {
         let length = plan.parts.reduce(0) { $0 + $1.contentBytes }
         let begun = try await cache.beginStoring(
             metadata, expectedLength: length, keepingPartial: !plan.validator.isEmpty,
-            forgettingPromotion: forgetsPromotion, on: job.terms)
+            whenPromoted: request.whenPromoted, on: job.terms)
         switch begun {
         case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
         case .writer(let writer):

@@ -79,6 +79,9 @@ struct Fetch: CacheCommand {
     @Flag(help: "Store opened items again; their files stay.")
     var anew = false
 
+    @Flag(help: "Replace opened files with the server's newer version, unless their user has changed them.")
+    var replaceOpened = false
+
     @Option(help: ArgumentHelp("Simultaneous downloads in total (1 to 64).", valueName: "number"))
     var parallel = DownloaderConfiguration(hosts: []).transfers
 
@@ -121,6 +124,10 @@ struct Fetch: CacheCommand {
         } else if urls.count != 1 || fromFile != nil, key != nil || item.name != nil || sha256 != nil {
             throw ValidationError(
                 "--key, --name and --sha256 are for one URL; put keys and digests of several into the list")
+        }
+        if anew, replaceOpened {
+            throw ValidationError(
+                "--anew leaves opened files and stores anew; --replace-opened replaces them: use one")
         }
         for (option, number) in [("--parallel", parallel), ("--per-host", perHost), ("--tries", tries)]
         where !(1...64).contains(number) {
@@ -179,11 +186,15 @@ struct Fetch: CacheCommand {
             priority: item.priority ?? 0, expecting: target.digest.map { [.sha256($0)] } ?? [],
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
             recordedURL: recordUrl ? target.url : nil,
-            whenCached: whenCached, whenPromoted: anew ? .storeAgain : .leave)
+            whenCached: whenCached, whenPromoted: whenPromoted)
     }
 }
 
 extension Fetch {
+    private var whenPromoted: WhenPromoted {
+        anew ? .storeAgain : replaceOpened ? .replaceIfUnmodified : .leave
+    }
+
     private func request(for targets: [FetchTarget], bundle key: ItemKey) throws -> DownloadRequest {
         let name = FileName(sanitizing: key.string)
         // `--to none` is refused before.
@@ -197,7 +208,7 @@ extension Fetch {
             key: key, source: item.source, destination: destination,
             intent: item.requested ? .userRequested : .opportunistic, priority: item.priority ?? 0,
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)), whenCached: whenCached,
-            whenPromoted: anew ? .storeAgain : .leave)
+            whenPromoted: whenPromoted)
     }
 }
 

@@ -27,7 +27,7 @@ extension APICall {
     private func storeInPieces(_ metadata: ItemMetadata, _ content: Data, keeping: Bool) async throws {
         let begun = try await cache.beginStoring(
             metadata, expectedLength: number.isMultiple(of: 2) ? Int64(content.count) : nil,
-            keepingPartial: keeping, forgettingPromotion: number.isMultiple(of: 5))
+            keepingPartial: keeping, whenPromoted: number.isMultiple(of: 5) ? .storeAgain : .leave)
         guard case .writer(let writer) = begun else { return }
         let length = number.isMultiple(of: 3) ? content.count * 3 / 4 : content.count
         guard try await write(content.prefix(length), to: writer) else { return }

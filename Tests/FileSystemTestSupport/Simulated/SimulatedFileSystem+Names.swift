@@ -147,7 +147,12 @@ extension SimulatedFileSystem {
             try state.requireAcceptable(new, "renameat2")
             switch mode {
             case .exclusive: if new.node != nil, !isSabotaged(operation) { throw fail(.fileExists) }
-            case .exchanging: throw fail(.notSupported)
+            case .exchanging:
+                guard let other = new.node else { throw fail(.noSuchFileOrDirectory) }
+                // Without a journal, each of the two folders is written for itself.
+                state.change(.entry(folder: new.folder, name: new.name, node))
+                state.change(.entry(folder: old.folder, name: old.name, other))
+                return
             case .replacing: if new.node == node { return }
             }
             if let space, let replaced = new.node, state.disk.linkCount(of: replaced) == 1 {

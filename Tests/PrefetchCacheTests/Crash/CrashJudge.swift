@@ -50,7 +50,7 @@ struct CrashJudge {
         try expectNothingTwice(on: disk)
         try expectNothingLeft(on: disk)
         for note in notes {
-            let (key, path) = try parse(note)
+            let (key, path, _) = try parse(note)
             guard let now = told[key], now != path else { continue }
             throw Violation(kind: .duplicate, detail: "\(key) was at \(path) and is at \(now)")
         }
@@ -91,10 +91,10 @@ struct CrashJudge {
         }
     }
 
-    private func parse(_ note: String) throws(Violation) -> (ItemKey, String) {
+    private func parse(_ note: String) throws(Violation) -> (ItemKey, String, checksum: UInt64?) {
         let parts = note.split(separator: "\t")
         do {
-            return (try ItemKey(String(parts[0])), String(parts[1]))
+            return (try ItemKey(String(parts[0])), String(parts[1]), UInt64(parts[2]))
         } catch {
             throw Violation(kind: .failed, detail: "\(error)")
         }
@@ -102,14 +102,16 @@ struct CrashJudge {
 
     private func expectReported(_ notes: ArraySlice<String>, on disk: SimulatedDisk) throws(Violation) {
         for note in notes {
-            let (key, path) = try parse(note)
+            let (key, path, checksum) = try parse(note)
             guard let content = disk.content(of: FilePath(path)) ?? bundle(at: FilePath(path), on: disk)
             else {
                 throw Violation(kind: .lost, detail: "\(path), as \(key) was reported")
             }
             // What its user made of it is as good.
             if content == workload.foreign[path] { continue }
-            guard let item = items.first(where: { $0.key == key }) else { continue }
+            guard let item = items.first(where: { $0.key == key && $0.checksum == checksum }) else {
+                continue
+            }
             guard content == item.content else {
                 throw Violation(kind: .lost, detail: "\(path) has not the content of \(key)")
             }
@@ -185,6 +187,10 @@ struct CrashJudge {
             let paths = files.filter { $0.value == item.content }.keys.sorted()
             guard paths.count > 1 else { continue }
             throw Violation(kind: .duplicate, detail: "\(item.key) is at \(paths)")
+        }
+        for (key, versions) in Dictionary(grouping: items, by: \.key) where versions.count > 1 {
+            let paths = files.filter { file in versions.contains { $0.content == file.value } }.keys.sorted()
+            if paths.count > 1 { throw Violation(kind: .duplicate, detail: "\(key) is at \(paths)") }
         }
     }
 

@@ -46,22 +46,7 @@ extension CrashWorkload {
     }
 
     private static var deliveredBundle: CrashWorkload {
-        var metadata = model.metadata
-        metadata.intent = .userRequested
-        let requested = metadata
-        var workload = CrashWorkload(name: "a delivered bundle") { world in
-            let engine = try world.engine()
-            guard
-                case .begun(let store) = try engine.beginStore(
-                    requested, encoding: .automatic, expectedLength: Int64(model.content.count))
-            else { return }
-            let outcome = try model.content.withBytes { bytes throws(CacheError) in
-                try store.commit(appending: bytes)
-            }
-            if case .delivered(let opened) = outcome {
-                world.fileSystem.note("\(model.key)\t\(opened.path)")
-            }
-        }
+        var workload = CrashWorkload(name: "a delivered bundle") { world in try world.deliver(model) }
         workload.volatile = [model]
         return workload
     }
@@ -95,6 +80,24 @@ extension CrashWorkload {
         var workload = openingBundle("recovery of a bundle \(changes)", site)
         workload.prepare = { world in try world.dieOpening(site.key, after: changes) }
         return workload
+    }
+}
+
+extension SimulatedWorld {
+    /// Stores an item that its user asks for, and notes what was told.
+    func deliver(_ item: SimulatedItem, whenPromoted: WhenPromoted = .leave) throws {
+        var metadata = item.metadata
+        metadata.intent = .userRequested
+        let engine = try engine()
+        guard
+            case .begun(let store) = try engine.beginStore(
+                metadata, encoding: .automatic, expectedLength: Int64(item.content.count),
+                whenPromoted: whenPromoted)
+        else { return }
+        let outcome = try item.content.withBytes { bytes throws(CacheError) in
+            try store.commit(appending: bytes)
+        }
+        if case .delivered(let opened) = outcome { note(opened) }
     }
 }
 

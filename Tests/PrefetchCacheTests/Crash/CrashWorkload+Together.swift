@@ -109,9 +109,9 @@ extension SimulatedWorld {
     /// - Parameter givesUp: Whether it is no failure that somebody else holds a lock.
     func open(_ keys: [ItemKey], _ engine: Engine, givingUp givesUp: Bool = false) throws {
         var failure: CacheError?
-        for (key, result) in zip(keys, engine.open(keys)) {
+        for result in engine.open(keys) {
             switch result {
-            case .success(.hit(let opened)): fileSystem.note("\(key)\t\(opened.path)")
+            case .success(.hit(let opened)): note(opened)
             case .success(.miss): break
             case .failure(.busy) where givesUp: break
             case .failure(let error): failure = failure ?? error

@@ -159,7 +159,7 @@ extension CrashWorkload {
             takenAwayAndStoredAgain, changedByItsUser,
             delivered, purged, deleted,
         ]
-        + together + bundles
+        + together + bundles + replacements
         + (1...3).map(recovered)
         + migrations
         + [text, film].flatMap { item in
@@ -290,22 +290,7 @@ extension CrashWorkload {
 
     private static var delivered: CrashWorkload {
         let item = SimulatedItem("asked for", .identity, seed: 11)
-        var metadata = item.metadata
-        metadata.intent = .userRequested
-        let requested = metadata
-        var workload = CrashWorkload(name: "delivered") { world in
-            let engine = try world.engine()
-            guard
-                case .begun(let store) = try engine.beginStore(
-                    requested, encoding: .automatic, expectedLength: Int64(item.content.count))
-            else { return }
-            let outcome = try item.content.withBytes { bytes throws(CacheError) in
-                try store.commit(appending: bytes)
-            }
-            if case .delivered(let opened) = outcome {
-                world.fileSystem.note("\(item.key)\t\(opened.path)")
-            }
-        }
+        var workload = CrashWorkload(name: "delivered") { world in try world.deliver(item) }
         workload.volatile = [item]
         return workload
     }

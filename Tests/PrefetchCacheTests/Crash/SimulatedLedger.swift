@@ -34,8 +34,8 @@ struct SimulatedLedger: PromotionLedger {
         fileSystem.records[hash.hexadecimal].map(Self.entry)
     }
 
-    func intents() -> [LedgerEntry] {
-        all.filter { $0.state == .intent }
+    func unfinished() -> [LedgerEntry] {
+        all.filter(\.isUnfinished)
     }
 
     func hashes() -> Set<KeyHash> {

@@ -121,8 +121,13 @@ final class SimulatedWorld: Sendable {
     @discardableResult
     func open(_ key: ItemKey, _ engine: Engine) throws -> Lookup<PromotedFile> {
         let lookup = try engine.open(key)
-        if case .hit(let opened) = lookup { fileSystem.note("\(key)\t\(opened.path)") }
+        if case .hit(let opened) = lookup { note(opened) }
         return lookup
+    }
+
+    /// Takes note of the file that a caller was given, and of which version it is.
+    func note(_ opened: PromotedFile) {
+        fileSystem.note("\(opened.key)\t\(opened.path)\t\(opened.contentChecksum)")
     }
 }
 
@@ -131,6 +136,7 @@ struct SimulatedItem: Sendable {
     let key: ItemKey
     let content: [UInt8]
     let encoding: ItemEncoding
+    let checksum: UInt64
     var metadata: ItemMetadata
 
     var destination: Destination {
@@ -146,6 +152,9 @@ struct SimulatedItem: Sendable {
         self.key = key
         self.encoding = encoding
         content = Array(encoding == .lz4 ? prose(length, seed: seed) : noise(length, seed: seed))
+        var checksum = ContentChecksum()
+        content.withUnsafeBytes { checksum.update($0) }
+        self.checksum = checksum.finalize()
         let name = FileName(sanitizing: key.string)
         metadata = ItemMetadata(
             key: key,

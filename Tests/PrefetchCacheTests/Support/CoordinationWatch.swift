@@ -99,9 +99,9 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.entry(for: hash)
     }
 
-    func intents() throws(CacheError) -> [LedgerEntry] {
+    func unfinished() throws(CacheError) -> [LedgerEntry] {
         watch.expectNoAccess("intents")
-        return try ledger.intents()
+        return try ledger.unfinished()
     }
 
     func hashes() throws(CacheError) -> Set<KeyHash> {

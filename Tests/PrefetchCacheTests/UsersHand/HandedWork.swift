@@ -89,7 +89,7 @@ enum HandedWork: String, Sendable, CaseIterable {
             if self == .delivers { metadata.intent = .userRequested }
             guard
                 case .begun(let store) = try engine.beginStore(
-                    metadata, encoding: .forced(.identity), expectedLength: 8000, forgettingPromotion: true)
+                    metadata, encoding: .forced(.identity), expectedLength: 8000, whenPromoted: .storeAgain)
             else { return }
             _ = try Self.newer.withBytes { bytes throws(CacheError) in try store.commit(appending: bytes) }
         case .purges: _ = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)

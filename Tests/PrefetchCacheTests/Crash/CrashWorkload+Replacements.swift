@@ -1,0 +1,89 @@
+import FileSystemTestSupport
+import PrefetchItemFormat
+import PrefetchStorageAreas
+import SystemPackage
+
+@testable import PrefetchCaching
+
+/// Newer versions of what was opened.
+extension CrashWorkload {
+    private static let newerFilm = SimulatedItem("film.mp4", .identity, length: 7000, seed: 31)
+    private static let newerSite = SimulatedItem(
+        bundle: "site", .lz4, ["index.html": 4500, "images/a.png": 3000, "new": 800])
+
+    static var replacements: [CrashWorkload] {
+        [
+            replacing("a file is replaced", film, newerFilm),
+            replacing("a bundle is replaced", site, newerSite),
+            replacing(
+                "a file without backup is replaced", film.without(.exclude), newerFilm.without(.exclude)),
+            leaving(
+                "a file that its user has changed is not replaced", film, newerFilm, changing: "film.mp4"),
+            leaving(
+                "a bundle that its user has changed is not replaced", site, newerSite, changing: "site/empty"),
+        ]
+            + (1...3).map(recoveredReplacement)
+    }
+
+    /// - Parameter old: Opened, whole and durable at the beginning.
+    private static func replacing(_ name: String, _ old: SimulatedItem, _ new: SimulatedItem) -> CrashWorkload
+    {
+        var workload = CrashWorkload(name: name, kept: [old]) { world in
+            try world.deliver(new, whenPromoted: .replaceIfUnmodified)
+        }
+        workload.volatile = [new]
+        workload.prepare = { world in _ = try world.engine().open(old.key) }
+        return workload
+    }
+
+    private static func leaving(
+        _ name: String, _ old: SimulatedItem, _ new: SimulatedItem, changing path: String
+    ) -> CrashWorkload {
+        let file = documents.appending(path)
+        var workload = CrashWorkload(name: name) { world in
+            try world.deliver(new, whenPromoted: .replaceIfUnmodified)
+        }
+        workload.foreign = [file.string: strange]
+        workload.prepare = { world in
+            try world.fileSystem.removeFile(file)
+            if file.removingLastComponent() != documents {
+                try world.fileSystem.removeDirectory(file.removingLastComponent(), in: .workingDirectory)
+            }
+            try world.cache(old)
+            _ = try world.engine().open(old.key)
+            try world.write(strange, to: file)
+        }
+        return workload
+    }
+
+    private static func recoveredReplacement(after changes: Int) -> CrashWorkload {
+        let (old, new) = changes == 2 ? (site, newerSite) : (film, newerFilm)
+        var workload = replacing("recovery of a replacement \(changes)", old, new)
+        let open = workload.prepare
+        workload.prepare = { world in
+            try open(world)
+            let count = CallCounter()
+            world.fileSystem.intercept { operation throws(FileSystemError) in
+                guard [.commit, .rename].contains(operation.kind),
+                    operation.newName != CacheLayout.nonexistent.string
+                else { return }
+                if count.next() >= changes { throw FileSystemError("died", errno: .ioError) }
+            }
+            do {
+                try world.deliver(new, whenPromoted: .replaceIfUnmodified)
+            } catch {
+                guard "\(error)".contains("died") else { throw error }
+            }
+            world.fileSystem.intercept { _ in }
+        }
+        return workload
+    }
+}
+
+extension SimulatedItem {
+    fileprivate func without(_ backup: BackupPolicy) -> SimulatedItem {
+        var item = self
+        item.metadata.destination = .documents(destination.name, backup: backup)
+        return item
+    }
+}
