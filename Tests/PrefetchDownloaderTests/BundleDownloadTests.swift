@@ -272,6 +272,47 @@ import Testing
                 .error?.reason == .unsupportedURL)
     }
 
+    @Test func anOpenedBundleIsReplacedByANewerVersion() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let server = try HTTPTestServer { site.answer(to: $0) }
+        var request = request(server)
+        request.whenPromoted = .replaceIfUnmodified
+        #expect(await cache.download(request).isStored)
+        let opened = try #require(try await cache.cache.open("item"))
+        guard case .alreadyPromoted = await cache.download(request) else { Issue.record("modified"); return }
+        #expect(!server.requests.suffix(5).contains { $0.method == "GET" })
+
+        site.change("/config.json") { $0 = TestResource(Data("[]".utf8), entityTag: "\"2\"") }
+        guard case .delivered(let newer) = await cache.download(request) else { Issue.record("left"); return }
+        #expect(newer.path == opened.path)
+        #expect(try Data(contentsOf: newer.url.appending(path: "config.json")) == Data("[]".utf8))
+
+        try Data("mine".utf8).write(to: newer.url.appending(path: "config.json"))
+        site.change("/config.json") { $0 = TestResource(Data("()".utf8), entityTag: "\"3\"") }
+        let count = server.requests.count
+        guard case .alreadyPromoted = await cache.download(request) else { Issue.record("replaced"); return }
+        #expect(server.requests.count == count)
+        #expect(try Data(contentsOf: newer.url.appending(path: "config.json")) == Data("mine".utf8))
+    }
+
+    @Test func anOpenedFileIsReplacedByANewerVersion() async throws {
+        let cache = try await TestCache()
+        let resource = Mutex(TestResource(content))
+        let server = try HTTPTestServer { request in resource.withLock { $0.answer(to: request) } }
+        var request = DownloadRequest(server.url())
+        request.whenPromoted = .replaceIfUnmodified
+        #expect(await cache.download(request).isStored)
+        let opened = try #require(try await cache.cache.open("item"))
+        guard case .alreadyPromoted = await cache.download(request) else { Issue.record("modified"); return }
+        #expect(server.requests.last?.headers["if-none-match"] == "\"1\"")
+        let newer = noise(3_000_000, seed: 3)
+        resource.withLock { $0 = TestResource(newer, entityTag: "\"2\"") }
+        guard case .delivered(let file) = await cache.download(request) else { Issue.record("left"); return }
+        #expect(file.path == opened.path)
+        #expect(try Data(contentsOf: file.url) == newer)
+    }
+
     @Test func aLostBundleIsDownloadedAgain() async throws {
         let cache = try await TestCache()
         let site = Self.site

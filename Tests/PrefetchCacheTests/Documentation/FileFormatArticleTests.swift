@@ -37,7 +37,8 @@ import Testing
         for item in [lz4, identity, large] {
             let fields = try item.fields(described: article.rows(under: "Offset", in: "Fields"))
             let written = rows.filter { row in
-                !row[1].hasPrefix("no destination") && (item.summary.boot != nil || !row[1].hasPrefix("boot"))
+                !row[1].hasPrefix("no destination") && !row[1].hasPrefix("files of a bundle")
+                    && (item.summary.boot != nil || !row[1].hasPrefix("boot"))
             }
             #expect(fields.map(\.tag) == written.map { UInt64($0[0]) })
             for (field, row) in zip(fields, written) {
@@ -45,6 +46,21 @@ import Testing
                 #expect(field.value == item.values[String(name)], "\(row)")
             }
         }
+    }
+
+    @Test func theFilesOfABundleHaveTheirEntriesAtTheOffsetsOfTheTable() throws {
+        let rows = try article.rows(under: "Offset", in: "Fields", table: 2)
+        #expect(rows.map { $0[0] + $0[1] + $0[2] } == ["0i64file length", "8u16path length"])
+        let bytes = [BundlePart("a/b", contentBytes: 0x1234)].encoded()
+        #expect(bytes == [0x34, 0x12, 0, 0, 0, 0, 0, 0, 3, 0] + Array("a/b".utf8))
+        let tag = try article.rows(under: "Tag", in: "Fields").first { $0[1] == "files of a bundle" }
+        let bundle = try DescribedItem(
+            content: [7], encoding: .identity,
+            metadata: ItemMetadata(
+                key: "k", destination: .documents("n"), parts: [BundlePart("a", contentBytes: 1)]))
+        let fields = try bundle.fields(described: article.rows(under: "Offset", in: "Fields"))
+        let written = try #require(fields.first { "\($0.tag)" == tag?[0] })
+        #expect(written.value == [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, UInt8(ascii: "a")])
     }
 
     @Test func theChunkTableHasItsEntriesAtTheOffsetsOfTheTable() throws {
@@ -65,6 +81,7 @@ import Testing
             "`ItemLimits.validatorBytes`": Int64(ItemLimits.validatorBytes),
             "`ItemLimits.urlBytes`": Int64(ItemLimits.urlBytes),
             "`ItemLimits.attributesBytes`": Int64(ItemLimits.attributesBytes),
+            "`ItemLimits.partsBytes`": Int64(ItemLimits.partsBytes),
             "`ItemKey.maximumBytes`": Int64(ItemKey.maximumBytes),
             "`FileName.maximumBytes`": Int64(FileName.maximumBytes),
             "`FolderPath.maximumBytes`": Int64(FolderPath.maximumBytes),

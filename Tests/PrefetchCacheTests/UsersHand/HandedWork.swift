@@ -237,7 +237,7 @@ struct HandedRun {
 }
 
 extension Hand {
-    fileprivate func acts(on file: URL, mine: URL, draft: URL) throws {
+    func acts(on file: URL, mine: URL, draft: URL) throws {
         let manager = FileManager.default
         let isThere = manager.fileExists(atPath: file.path)
         switch self {

@@ -1,0 +1,192 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchFileSystem
+import SystemPackage
+import Testing
+
+@testable import PrefetchCaching
+
+/// Newer versions that take the place of what was opened, unless its user has changed it.
+@Suite struct ReplacementTests {
+    private static let old = prose(40_000)
+    private static let new = noise(2_500_000, seed: 8)
+    private let container: TemporaryContainer
+    private let engine: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine()
+    }
+
+    @discardableResult
+    private func replace(
+        _ key: ItemKey = "doc", with content: Data = new, parts: [BundlePart] = [],
+        intent: Intent = .userRequested, by engine: Engine? = nil
+    ) throws -> StoreOutcome {
+        var metadata = ItemMetadata(key)
+        metadata.intent = intent
+        metadata.parts = parts
+        metadata.validator = Validator(entityTag: "\"2\"")
+        switch try (engine ?? self.engine).beginStore(
+            metadata, encoding: .automatic, expectedLength: Int64(content.count), keepingPartial: true,
+            whenPromoted: .replaceIfUnmodified)
+        {
+        case .refused(let refusal): return .refused(refusal)
+        case .begun(let store):
+            return try content.withBytes { bytes throws(CacheError) in try store.commit(appending: bytes) }
+        }
+    }
+
+    private func opened() throws -> URL {
+        try engine.store(Self.old, "doc")
+        return try #require(try engine.open("doc").value).url
+    }
+
+    private func expectNothingStaged() throws {
+        let staging = try container.files(below: container.support.appending(path: "staging"))
+        #expect(staging.allSatisfy { $0.hasSuffix(".lock") }, "\(staging)")
+    }
+
+    @Test(arguments: [Intent.userRequested, .opportunistic])
+    func theNewerVersionHasTheNameOfTheOlder(intent: Intent) throws {
+        let file = try opened()
+        guard case .delivered(let delivered) = try replace(intent: intent) else {
+            Issue.record("refused")
+            return
+        }
+        #expect(delivered.url == file)
+        #expect(try Data(contentsOf: file) == Self.new)
+        #expect(try container.files(below: container.documents) == ["doc"])
+        try expectNothingStaged()
+        let next = try container.engine()
+        let again = try #require(try next.open("doc").value)
+        #expect(again.path == delivered.path && again.provenance?.validator.entityTag == "\"2\"")
+        #expect(again.contentBytes == Int64(Self.new.count))
+        #expect(try next.isUnmodified("doc"))
+        // And once more.
+        guard case .delivered = try replace(with: Self.old, by: next) else { Issue.record("refused"); return }
+        #expect(try Data(contentsOf: file) == Self.old)
+    }
+
+    @Test func withoutAnOpenedFileItIsStoredAsAnyOther() throws {
+        #expect(try replace(intent: .opportunistic).isStored)
+        #expect(try engine.content("doc") == Self.new)
+        #expect(try container.files(below: container.documents) == [])
+    }
+
+    @Test func aReaderOfTheOlderVersionKeepsIt() throws {
+        let reader = try FileHandle(forReadingFrom: opened())
+        try replace()
+        #expect(try reader.readToEnd() == Self.old)
+    }
+
+    @Test func theFilesOfABundleAreReplacedTogether() throws {
+        try engine.store(
+            BundleTests.content, "doc", parts: BundleTests.parts)
+        let folder = try #require(try engine.open("doc").value).url
+        let parts = [
+            BundlePart("index.html", contentBytes: 1_000_000), BundlePart("new", contentBytes: 1_500_000),
+        ]
+        guard case .delivered(let delivered) = try replace(parts: parts) else {
+            Issue.record("refused"); return
+        }
+        #expect(delivered.url == folder && delivered.parts == parts)
+        #expect(try container.files(below: folder) == ["index.html", "new"])
+        #expect(try engine.content("doc") == Self.new)
+        // A file may take the place of a folder.
+        guard case .delivered = try replace(with: Self.old) else { Issue.record("refused"); return }
+        #expect(try Data(contentsOf: folder) == Self.old)
+        try expectNothingStaged()
+    }
+
+    enum Change: CaseIterable {
+        case written, replaced, moved, deleted, adopted, shared, forgotten
+    }
+
+    @Test(arguments: Change.allCases)
+    func whatIsNotAsItWasOpenedStays(change: Change) throws {
+        let target = container.documents.appending(path: "doc")
+        if change == .adopted {
+            try FileManager.default.createDirectory(
+                at: container.documents, withIntermediateDirectories: true)
+            try Self.old.write(to: target)
+        }
+        let file = try opened()
+        let away = container.root.appending(path: "away")
+        switch change {
+        case .written:
+            let handle = try FileHandle(forUpdating: file)
+            try handle.write(contentsOf: Data("mine".utf8))
+            try handle.close()
+        case .replaced: try Data("mine".utf8).write(to: file)
+        case .moved: try FileManager.default.moveItem(at: file, to: away)
+        case .deleted: try FileManager.default.removeItem(at: file)
+        case .adopted: break
+        case .shared:
+            let twin = ItemMetadata(key: "twin", destination: .documents("doc", backup: .include))
+            _ = try Self.old.withBytes { bytes throws(CacheError) in
+                try engine.store(bytes, as: twin, encoding: .automatic)
+            }
+            #expect(try engine.open("twin").value?.url == file)
+        case .forgotten: _ = try engine.forget("doc")
+        }
+        let before = change == .moved || change == .deleted ? nil : try Data(contentsOf: file)
+        let outcome = try replace()
+        switch change {
+        case .moved, .deleted, .forgotten:
+            // There is nothing to replace: it is a delivery as any other.
+            guard case .delivered = outcome else { Issue.record("\(outcome)"); return }
+        default:
+            guard case .refused(.alreadyPromoted) = outcome else { Issue.record("\(outcome)"); return }
+        }
+        if let before { #expect(try Data(contentsOf: file) == before) }
+        try expectNothingStaged()
+    }
+
+    /// What the user does between any two calls, in turn: nothing of it is lost.
+    @Test(arguments: [Hand.replaces, .writes, .movesAway])
+    func theUsersHandIsSafeAtEveryMoment(hand: Hand) throws {
+        var moment = 0
+        while true {
+            moment += 1
+            let container = try TemporaryContainer(in: .fastTemporaryFolder)
+            let fileSystem = InterceptingFileSystem()
+            let engine = try container.engine(fileSystem: fileSystem)
+            try engine.store(Self.old, "doc")
+            let file = try #require(try engine.open("doc").value).url
+            let mine = container.root.appending(path: "mine")
+            let draft = container.root.appending(path: "draft")
+            let count = CallCounter()
+            let at = moment
+            fileSystem.intercept { _ in
+                guard count.next() == at else { return }
+                do { try hand.acts(on: file, mine: mine, draft: draft) } catch { Issue.record(error) }
+            }
+            do {
+                try replace(with: Self.old + Self.old, by: engine)
+            } catch let error as CacheError {
+                #expect("\(error)" != "")
+            }
+            fileSystem.intercept { _ in }
+            guard count.next() > moment else { break }
+            // The next process has nothing left to do, or does it.
+            let next = try container.engine()
+            _ = try next.repair(isDryRun: false)
+            let contents = try container.files(below: container.documents).map {
+                try Data(contentsOf: container.documents.appending(path: $0))
+            }
+            let kept = hand == .movesAway ? try Data(contentsOf: mine) : Hand.written
+            if hand == .movesAway {
+                #expect([Self.old, Self.old + Self.old].contains(kept), "moment \(moment)")
+            } else {
+                #expect(contents.contains(kept), "moment \(moment): \(contents.map(\.count))")
+            }
+            let known = [Self.old, Self.old + Self.old, Hand.written]
+            #expect(contents.allSatisfy { known.contains($0) }, "moment \(moment)")
+            try next.close()
+            try engine.close()
+        }
+        print("replaced under the hand that \(hand): \(moment) moments")
+        #expect(moment > 20)
+    }
+}
