@@ -201,6 +201,19 @@ extension FileSystem {
         }
     }
 
+    /// Removes something staged: a file, or the folder of a bundle.
+    func removeStaged(_ name: FilePath, in staging: Descriptor) throws(FileSystemError) {
+        do {
+            try unlink(name, in: staging)
+        } catch {
+            // `EISDIR`, or `EPERM` on Darwin.
+            guard error.errno == .isDirectory || error.errno == .notPermitted,
+                try attributes(of: name, in: staging)?.kind == .directory
+            else { throw error }
+            try removeTree(name, in: staging)
+        }
+    }
+
     /// Removes a folder of ours with all that is in it. Links are removed, not followed.
     func removeTree(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) {
         guard let folder = try openFolder(name, in: directory) else { return }

@@ -141,7 +141,7 @@ struct Leftovers: Sendable {
         guard let found = try files.attributes(of: file.path, in: file.folder) else { return false }
         if found.kind == .directory {
             // Of a bundle, and written under the lock of the key.
-            return isDryRun ? true : try files.discard(file.path, in: file.folder)
+            return isDryRun ? true : try files.discardStaged(file.path, in: file.folder)
         }
         guard found.kind == .regular else { return false }
         if !isDryRun, found.length == 0, let entry = try ledger.entry(for: file.hash) {

@@ -233,31 +233,35 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    /// Removes a name, which may already be gone.
+    /// Removes a file, which may already be gone.
     ///
     /// - Returns: Whether it was there.
     @discardableResult
     func discard(_ name: FilePath, in folder: Directory) throws(CacheError) -> Bool {
-        do throws(FileSystemError) {
-            do throws(FileSystemError) {
-                try fileSystem.unlink(name, in: folder.descriptor)
-            } catch let error {
-                guard try isFolder(name, in: folder, after: error) else { throw error }
-                try fileSystem.removeTree(name, in: folder.descriptor)
-            }
+        try discarding { () throws(FileSystemError) in
+            try fileSystem.unlink(name, in: folder.descriptor)
+        }
+    }
+
+    /// Removes what was staged: a file, or the folder of a bundle. It may already be gone.
+    ///
+    /// - Parameter staging: Where all names of this form are ours.
+    /// - Returns: Whether it was there.
+    @discardableResult
+    func discardStaged(_ name: FilePath, in staging: Directory) throws(CacheError) -> Bool {
+        try discarding { () throws(FileSystemError) in
+            try fileSystem.removeStaged(name, in: staging.descriptor)
+        }
+    }
+
+    private func discarding(_ remove: () throws(FileSystemError) -> Void) throws(CacheError) -> Bool {
+        do {
+            try remove()
             return true
         } catch {
             guard error.isNotFound else { throw .fileSystem(error) }
             return false
         }
-    }
-
-    /// Whether a name could not be unlinked because it is that of a folder: `EISDIR`, or `EPERM` on Darwin.
-    private func isFolder(_ name: FilePath, in folder: Directory, after error: FileSystemError)
-        throws(FileSystemError) -> Bool
-    {
-        guard error.errno == .isDirectory || error.errno == .notPermitted else { return false }
-        return try fileSystem.attributes(of: name, in: folder.descriptor)?.kind == .directory
     }
 
     // MARK: Use

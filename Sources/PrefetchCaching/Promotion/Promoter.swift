@@ -178,7 +178,7 @@ final class Promoter: Sendable {
             let earlier = try resolvedEntry(of: entry.key)
             let present = try whenPromoted == .storeAgain ? nil : earlier.flatMap(files.existingFile)
             if let present, whenPromoted == .leave {
-                try files.discard(FilePath(entry.stagedName), in: staging)
+                try files.discardStaged(FilePath(entry.stagedName), in: staging)
                 return present
             }
             var entry = entry
@@ -187,7 +187,7 @@ final class Promoter: Sendable {
                 let replaced = try replacement.replace(earlier, by: entry, in: staging) {
                     identity throws(CacheError) in try isShared(identity, earlier)
                 }
-                if replaced == nil { try files.discard(FilePath(entry.stagedName), in: staging) }
+                if replaced == nil { try files.discardStaged(FilePath(entry.stagedName), in: staging) }
                 return replaced.map(files.destinations.firstOpened)
             }
             try stager.enter(entry, replacing: earlier, stagedIn: staging)

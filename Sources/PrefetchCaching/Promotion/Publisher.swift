@@ -27,7 +27,7 @@ final class Publisher: Sendable {
             entry throws(CacheError) in
             try publishOnce(entry, from: staging, in: folder)
         } discard: { () throws(CacheError) in
-            try files.discard(FilePath(intent.stagedName), in: staging)
+            try files.discardStaged(FilePath(intent.stagedName), in: staging)
         }
     }
 

@@ -92,11 +92,11 @@ struct Recovery: Sendable {
         switch (staged, destination) {
         case (let staged?, let destination?) where staged.identity == destination.identity:
             // Not a folder, which has one name on every disk.
-            try files.discard(FilePath(intent.stagedName), in: origin)
+            try files.discardStaged(FilePath(intent.stagedName), in: origin)
             return try publisher.commit(intent, from: staging, in: folder)
         case (_?, _):
             guard let trusted = try stager.restage(intent, from: origin, in: staging) else {
-                try files.discard(FilePath(intent.stagedName), in: origin)
+                try files.discardStaged(FilePath(intent.stagedName), in: origin)
                 break
             }
             return try publisher.publish(trusted, from: staging, in: folder)
@@ -131,7 +131,7 @@ struct Recovery: Sendable {
         defer { fileSystem.close(file) }
         if intent.mode == .rename, try !stager.copies.isThere(intent.key) { try restoreToCache(intent, file) }
         try ledger.remove(intent)
-        try files.discard(name, in: origin)
+        try files.discardStaged(name, in: origin)
     }
 
     /// The entry for the file under an intent's name, if the file belongs to the intent; otherwise `nil`. The ledger

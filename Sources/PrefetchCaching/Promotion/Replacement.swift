@@ -113,7 +113,7 @@ struct Replacement: Sendable {
                 _ = try destinations.onDestination(
                     old, files.removal.putBack(name, as: old.name, from: staging, in: folder))
             } else if staged != nil {
-                try files.discard(name, in: staging)
+                try files.discardStaged(name, in: staging)
             }
             try ledger.put(old, replacing: pending)
             return old
@@ -133,7 +133,7 @@ struct Replacement: Sendable {
             try fileSystem.synchronize(staging.descriptor)
         }
         try ledger.put(new, replacing: pending)
-        try files.discard(FilePath(successor.stagedName), in: staging)
+        try files.discardStaged(FilePath(successor.stagedName), in: staging)
         return new
     }
 
@@ -156,21 +156,12 @@ struct Replacement: Sendable {
             try exchange(pending, name, in: staging, folder)
             if try fileSystem.inode(of: name, in: staging.descriptor) == inode {
                 try fileSystem.synchronize(folder.descriptor)
-                return try removeStaged(name, in: staging)
+                return try fileSystem.removeStaged(name, in: staging.descriptor)
             }
             // Saved between the two calls.
             try exchange(pending, name, in: staging, folder)
         }
         _ = try files.removal.putBack(name, as: pending.name, from: staging, in: folder)
-    }
-
-    private func removeStaged(_ name: FilePath, in staging: Directory) throws(FileSystemError) {
-        do {
-            try fileSystem.unlink(name, in: staging.descriptor)
-        } catch {
-            guard error.errno == .isDirectory || error.errno == .notPermitted else { throw error }
-            try fileSystem.removeTree(name, in: staging.descriptor)
-        }
     }
 
     /// Whether the newer version has the name.

@@ -188,7 +188,7 @@ final class Stager: Sendable {
             entry.origin = .written
             try body(entry, content)
         } catch {
-            try files.discard(name, in: staging)
+            try files.discardStaged(name, in: staging)
             throw error
         }
     }
@@ -296,7 +296,7 @@ final class Stager: Sendable {
     /// Removes the staged file of an intent, unless the intent was entered despite an error.
     func discardUnlessEntered(_ intent: LedgerEntry, stagedIn staging: Directory) throws(CacheError) {
         if try ledger.entry(for: intent.key)?.stagedName != intent.stagedName {
-            try files.discard(FilePath(intent.stagedName), in: staging)
+            try files.discardStaged(FilePath(intent.stagedName), in: staging)
         }
     }
 
@@ -329,11 +329,11 @@ final class Stager: Sendable {
             }
         }
         guard isWhole, checksum.finalize() == intent.contentChecksum else {
-            try files.discard(FilePath(copy.stagedName), in: staging)
+            try files.discardStaged(FilePath(copy.stagedName), in: staging)
             return nil
         }
         try enter(copy, replacing: intent, stagedIn: staging)
-        try files.discard(origin, in: folder)
+        try files.discardStaged(origin, in: folder)
         return copy
     }
 
@@ -392,7 +392,7 @@ final class Stager: Sendable {
                 return true
             }
         }
-        if !isWhole { try files.discard(name, in: staging) }
+        if !isWhole { try files.discardStaged(name, in: staging) }
         return isWhole
     }
 
