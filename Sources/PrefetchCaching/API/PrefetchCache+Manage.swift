@@ -129,8 +129,8 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in engine.outlook() }
     }
 
-    /// Returns whether the file of an opened item is there and has just the content that was promoted, and was put there by
-    /// the cache.
+    /// Returns whether the file of an opened item is there, has just the content that was promoted, was put there by the cache,
+    /// and is that of no other key.
     ///
     /// - Complexity: O(n) in the bytes.
     package func isUnmodified(_ key: ItemKey) async throws(CacheError) -> Bool {

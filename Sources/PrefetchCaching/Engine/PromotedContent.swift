@@ -67,13 +67,15 @@ extension Engine {
         }
     }
 
+    /// Whether the file of a promotion is there as it was promoted, and no other key was promoted to it.
     func isUnmodified(_ key: ItemKey) throws(CacheError) -> Bool {
         guard let entry = try promotedEntry(key), entry.state == .committed,
             let folder = try destinations.existingFolder(of: entry),
             let file = try files.openWithoutAccessTime(entry, in: folder)
         else { return false }
         defer { environment.fileSystem.close(file) }
-        return try destinations.onDestination(entry, files.isUnchanged(file, of: entry))
+        guard try destinations.onDestination(entry, files.isUnchanged(file, of: entry)) else { return false }
+        return try !promoter.isShared(files.attributes(of: file).identity, entry)
     }
 
     /// Opens the file of an entry, or the folder of a bundle, and hands its content to `body`.
