@@ -83,7 +83,8 @@ final class Publisher: Sendable {
             try files.attributes(of: entry, in: folder)
         }
         guard let found else { return false }
-        return found.kind != entry.kind || entry.parts.isEmpty && found.length != entry.contentBytes
+        // Comparing the folders of all earlier bundles of that name would take the longer the more there are.
+        return found.kind != .regular || found.kind != entry.kind || found.length != entry.contentBytes
     }
 
     enum Placing {
