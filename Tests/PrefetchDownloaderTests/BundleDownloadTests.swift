@@ -58,6 +58,21 @@ import Testing
             key: "item", destination: .documents("Model"), intent: intent, recordedURL: server.url("/"))
     }
 
+    /// - Parameter count: How many answers with the larger weights break off, the first ones.
+    private func server(of site: Site, cuttingWeights count: Int, after length: Int) throws -> HTTPTestServer
+    {
+        let left = Mutex(count)
+        return try HTTPTestServer { request in
+            let answer = site.answer(to: request)
+            guard request.method == "GET", request.target == "/weights/b.bin" else { return answer }
+            let isCut = left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            return isCut ? answer.cut(after: length) : answer
+        }
+    }
+
     private func expectWhole(_ folder: URL) throws {
         for file in Self.files {
             #expect(
@@ -115,17 +130,7 @@ import Testing
     func itGoesOnInTheMiddleOfAFile(intent: Intent) async throws {
         let cache = try await TestCache()
         let site = Self.site
-        let cuts = Mutex(2)
-        let server = try HTTPTestServer { request in
-            let answer = site.answer(to: request)
-            let isCut =
-                request.method == "GET" && request.target == "/weights/b.bin"
-                && cuts.withLock { cuts in
-                    cuts -= 1
-                    return cuts >= 0
-                }
-            return isCut ? answer.cut(after: 1_200_000) : answer
-        }
+        let server = try server(of: site, cuttingWeights: 2, after: 1_200_000)
         let outcome = await cache.download(request(server, intent: intent))
         let rest = server.requests.filter { $0.target == "/weights/b.bin" && $0.method == "GET" }
         #expect(rest.count == 3)
@@ -145,19 +150,26 @@ import Testing
         let cache = try await TestCache()
         let site = Self.site
         site.change("/weights/b.bin") { $0.takesRanges = false }
-        let cuts = Mutex(1)
-        let server = try HTTPTestServer { request in
-            let answer = site.answer(to: request)
-            let isCut =
-                request.method == "GET" && request.target == "/weights/b.bin"
-                && cuts.withLock { cuts in
-                    cuts -= 1
-                    return cuts >= 0
-                }
-            return isCut ? answer.cut(after: 2_000_000) : answer
-        }
+        let server = try server(of: site, cuttingWeights: 1, after: 2_000_000)
         #expect(await cache.download(request(server)).isStored)
         try expectWhole(try #require(try await cache.cache.open("item")).url)
+    }
+
+    @Test func aBusyServerIsLeftAloneAsLongAsItAsks() async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let isBusy = Mutex(true)
+        let server = try HTTPTestServer { request in
+            let isRefused =
+                request.method == "GET"
+                && isBusy.withLock { isBusy in
+                    defer { isBusy = false }
+                    return isBusy
+                }
+            return isRefused ? TestAnswer(503, ["Retry-After": "7"]) : site.answer(to: request)
+        }
+        #expect(await cache.download(request(server)).isStored)
+        #expect(cache.clock.slept == [.seconds(7)])
     }
 
     @Test func twoVersionsAreNotMixed() async throws {

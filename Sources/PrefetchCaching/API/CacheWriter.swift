@@ -54,7 +54,7 @@ public final class CacheWriter: Sendable {
     ///   ``CacheError/insufficientSpace(needed:available:)``, ``CacheError/destination(_:_:)`` and
     ///   ``CacheError/destinationUnavailable(_:)``. When only the last step fails, its content stays staged
     ///   and the next ``PrefetchCache/open(_:progress:)-(ItemKey,_)`` completes it. With
-    ///   `whenPromoted` also what ``PrefetchCache/forget(_:)`` throws. After an error the writer has
+    ///   ``WhenPromoted/storeAgain`` also what ``PrefetchCache/forget(_:)`` throws. After an error the writer has
     ///   ended.
     public func commit() async throws(CacheError) -> StoreOutcome {
         try await run { store throws(CacheError) in

@@ -66,7 +66,7 @@ struct BundleFolder {
 
     /// Reads a range of the content.
     ///
-    /// - Returns: `nil` when one of the parts in the range is missing or has another length.
+    /// - Returns: `false` when one of the parts in the range is missing or has another length.
     func read(_ range: Range<Int64>, into buffer: UnsafeMutableRawBufferPointer) throws(FileSystemError)
         -> Bool
     {

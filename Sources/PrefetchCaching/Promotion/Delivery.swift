@@ -7,8 +7,8 @@ internal import SystemPackage
 /// One item that the user asked for, on its way straight to its destination.
 ///
 /// Its content is written unencoded into a file in staging on the destination's volume, from which the files of a bundle
-/// are taken at the end, and then goes through the second half of a promotion: intent, name, commit. Space is preallocated on the volume before bytes are written, all of it when the
-/// length is known. Its whole chunks may be kept there when it is interrupted.
+/// are taken at the end, and then goes through the second half of a promotion: intent, name, commit. Space is preallocated
+/// on the volume before bytes are written, all of it when the length is known. Its whole chunks may be kept there when it is interrupted.
 ///
 /// Used by one thread at a time. An object that is neither committed nor cancelled ends itself, by
 /// ``suspendOrCancel()``.
@@ -46,8 +46,7 @@ final class Delivery: StoreUnderWay {
     /// - Parameters:
     ///   - expectedLength: Bytes of content, if known.
     ///   - keepingChunks: Whether its whole chunks are kept when it is interrupted, where the file system has locks.
-    ///   - whenPromoted: Whether an earlier promotion of the key is forgotten once the file is
-    ///     complete.
+    ///   - whenPromoted: What to do about an earlier promotion of the key, once the content is complete.
     /// - Throws: ``CacheError/insufficientSpace(needed:available:)``, ``CacheError/destination(_:_:)`` and
     ///   ``CacheError/destinationUnavailable(_:)``.
     init(

@@ -23,6 +23,9 @@ struct BundlePlan: Sendable {
 
     let files: [File]
 
+    /// Bytes of all files, which have been validated.
+    var length: Int64 { files.reduce(0) { $0 + $1.length } }
+
     var parts: [BundlePart] { files.map { BundlePart($0.path, contentBytes: $0.length) } }
 
     /// A strong validator of them all, so that what is kept of one version is not continued with another; empty if the
@@ -114,11 +117,10 @@ final class BundleTransfer {
 }
 
 extension BundlePlan.File {
-    /// Checks the response to a request for the bytes from an offset on.
+    /// Checks a response, 200 or 206, to a request for the bytes from an offset on.
     ///
     /// - Returns: How many bytes of the body are to be passed over.
     fileprivate func excess(_ head: ResponseHead, after offset: Int64) throws(DownloadError.Reason) -> Int64 {
-        guard head.status == 200 || head.status == 206 else { throw .status(head.status, retryAfter: nil) }
         if let encoding = head.encoding { throw .encoded(encoding) }
         let now = Validator(head, now: 0)
         if let known = validator.entityTag, let tag = now.entityTag, tag != known {

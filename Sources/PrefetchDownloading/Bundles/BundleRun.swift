@@ -31,9 +31,8 @@ extension DownloadRun {
             }
             try await cache.discardPartial(of: request.key)
         }
-        let length = plan.parts.reduce(0) { $0 + $1.contentBytes }
         let begun = try await cache.beginStoring(
-            metadata, expectedLength: length, keepingPartial: !plan.validator.isEmpty,
+            metadata, expectedLength: plan.length, keepingPartial: !plan.validator.isEmpty,
             whenPromoted: request.whenPromoted, on: job.terms)
         switch begun {
         case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
@@ -58,7 +57,6 @@ extension DownloadRun {
         _ plan: BundlePlan, into content: ContentWriter, _ digests: PartDigests,
         over network: NetworkConditions
     ) async throws -> DownloadOutcome {
-        let length = plan.parts.reduce(0) { $0 + $1.contentBytes }
         let transfer = BundleTransfer(plan, from: content.writer.contentBytes, digests) { file, offset in
             var request = file.urlRequest
             request.prepare(for: .whole)
@@ -68,10 +66,16 @@ extension DownloadRun {
                     file.isStrong ? file.validator.rangeCondition(now: environment.now()) : nil,
                     forHTTPHeaderField: "If-Range")
             }
-            return try await send(request, over: network)
+            let (head, exchange) = try await send(request, over: network)
+            guard head.status == 200 || head.status == 206 else {
+                exchange.cancel()
+                throw DownloadError.Reason.status(
+                    head.status, retryAfter: head.retryAfter(now: environment.now()))
+            }
+            return (head, exchange)
         }
         defer { transfer.cancel() }
-        return try await receive(into: content, announced: length, from: transfer.next)
+        return try await receive(into: content, announced: plan.length, from: transfer.next)
     }
 
     private func bundlePlan(over network: NetworkConditions) async throws -> BundlePlan {

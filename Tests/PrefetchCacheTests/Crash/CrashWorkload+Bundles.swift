@@ -22,7 +22,9 @@ extension CrashWorkload {
             openingBundle("a bundle on another volume", site, otherVolume: documents),
             openingBundle(
                 "a bundle without backup", SimulatedItem(bundle: "site", of: site, backup: .exclude)),
-            bundlesTogether, deliveredBundle, purgedBundle, deletedBundle,
+            bundlesTogether, deliveredBundle,
+            purging("a purged bundle", SimulatedItem(bundle: "site", of: site, backup: .exclude)),
+            deleting("a deleted bundle", site),
         ]
             + (1...3).map(recoveredBundle)
     }
@@ -48,31 +50,6 @@ extension CrashWorkload {
     private static var deliveredBundle: CrashWorkload {
         var workload = CrashWorkload(name: "a delivered bundle") { world in try world.deliver(model) }
         workload.volatile = [model]
-        return workload
-    }
-
-    private static var purgedBundle: CrashWorkload {
-        let item = SimulatedItem(bundle: "site", of: site, backup: .exclude)
-        var workload = CrashWorkload(name: "a purged bundle") { world in
-            _ = try world.engine().purgeExcluded(unusedSince: .max, isDryRun: false)
-        }
-        workload.volatile = [item]
-        workload.prepare = { world in
-            try world.cache(item)
-            _ = try world.engine().open(item.key)
-        }
-        return workload
-    }
-
-    private static var deletedBundle: CrashWorkload {
-        var workload = CrashWorkload(name: "a deleted bundle") { world in
-            _ = try world.engine().deletePromotedFile(site.key)
-        }
-        workload.volatile = [site]
-        workload.prepare = { world in
-            try world.cache(site)
-            _ = try world.engine().open(site.key)
-        }
         return workload
     }
 

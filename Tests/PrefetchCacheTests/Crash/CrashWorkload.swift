@@ -157,7 +157,8 @@ extension CrashWorkload {
             uploading("iCloud Drive, a folder, LZ4", text, in: SimulatedWorld.folder),
             besideUnflushed(text), besideUnflushed(film), severalKeys, sharedName, forgottenAndStoredAgain,
             takenAwayAndStoredAgain, changedByItsUser,
-            delivered, purged, deleted,
+            delivered, purging("purged", SimulatedItem("film.mp4", .identity, backup: .exclude)),
+            deleting("deleted", film),
         ]
         + together + bundles + replacements
         + (1...3).map(recovered)
@@ -243,29 +244,24 @@ extension CrashWorkload {
         return workload
     }
 
-    /// A file of ours that is no longer used.
-    private static var purged: CrashWorkload {
-        let item = SimulatedItem("film.mp4", .identity, backup: .exclude)
-        var workload = CrashWorkload(name: "purged") { world in
-            _ = try world.engine().purgeExcluded(unusedSince: .max, isDryRun: false)
-        }
+    /// An opened file or bundle of ours that is no longer used.
+    static func purging(_ name: String, _ item: SimulatedItem) -> CrashWorkload {
+        removing(name, item) { engine in _ = try engine.purgeExcluded(unusedSince: .max, isDryRun: false) }
+    }
+
+    /// Its user wants the file or the bundle gone.
+    static func deleting(_ name: String, _ item: SimulatedItem) -> CrashWorkload {
+        removing(name, item) { engine in _ = try engine.deletePromotedFile(item.key) }
+    }
+
+    private static func removing(
+        _ name: String, _ item: SimulatedItem, by remove: @escaping @Sendable (Engine) throws -> Void
+    ) -> CrashWorkload {
+        var workload = CrashWorkload(name: name) { world in try remove(world.engine()) }
         workload.volatile = [item]
         workload.prepare = { world in
             try world.cache(item)
             _ = try world.engine().open(item.key)
-        }
-        return workload
-    }
-
-    /// Its user wants the file gone.
-    private static var deleted: CrashWorkload {
-        var workload = CrashWorkload(name: "deleted") { world in
-            _ = try world.engine().deletePromotedFile(film.key)
-        }
-        workload.volatile = [film]
-        workload.prepare = { world in
-            try world.cache(film)
-            _ = try world.engine().open(film.key)
         }
         return workload
     }
