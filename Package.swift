@@ -7,12 +7,14 @@ import PackageDescription
     let privacyResources: [Resource] = [.process("PrivacyInfo.xcprivacy")]
     let privacyExclusions: [String] = []
     // Libraries that are not needed there must not be looked for: some builds warn when they are missing.
-    let (lz4Config, xxHashConfig, curlConfig): (String?, String?, String?) = (nil, nil, nil)
+    let (lz4Config, xxHashConfig, curlConfig, zlibConfig): (String?, String?, String?, String?) = (
+        nil, nil, nil, nil
+    )
 #else
     let privacyResources: [Resource] = []
     let privacyExclusions = ["PrivacyInfo.xcprivacy"]
-    let (lz4Config, xxHashConfig, curlConfig): (String?, String?, String?) = (
-        "liblz4", "libxxhash", "libcurl"
+    let (lz4Config, xxHashConfig, curlConfig, zlibConfig): (String?, String?, String?, String?) = (
+        "liblz4", "libxxhash", "libcurl", "zlib"
     )
 #endif
 
@@ -63,6 +65,7 @@ let package = Package(
             name: "CPrefetchXXHash", pkgConfig: xxHashConfig, providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(
             name: "CPrefetchCurl", pkgConfig: curlConfig, providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CPrefetchZlib", pkgConfig: zlibConfig, providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CPrefetchChecksum"),
         .target(name: "CPrefetchPlatform"),
         .target(
@@ -90,6 +93,7 @@ let package = Package(
             dependencies: [
                 "PrefetchCaching",
                 .target(name: "CPrefetchCurl", condition: .when(platforms: [.linux])),
+                .target(name: "CPrefetchZlib", condition: .when(platforms: [.linux])),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -178,6 +182,7 @@ let package = Package(
             dependencies: [
                 "PrefetchFileSystem", "FileSystemTestSupport", "HTTPTestServer", "PrefetchCaching",
                 "PrefetchDownloading",
+                .target(name: "CPrefetchZlib", condition: .when(platforms: [.linux])),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),

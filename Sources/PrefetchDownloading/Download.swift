@@ -148,6 +148,9 @@ public enum DownloadOutcome: Hashable, Sendable {
     /// The cache refused the content. Nothing was downloaded, unless space ran out during the download. `keptBytes`
     /// bytes of content are kept, after which a later download of the key resumes.
     case refused(Refusal, keptBytes: Int64)
+    /// A condition of the download is not met. `keptBytes` bytes of content are kept, after which a later download of the
+    /// key resumes: request it again when the condition may be met.
+    case postponed(UnmetCondition, keptBytes: Int64)
     /// The download was cancelled. `keptBytes` bytes of content are kept, after which a later download of the key
     /// resumes.
     case cancelled(keptBytes: Int64)
@@ -160,7 +163,7 @@ extension DownloadOutcome {
     var keptBytes: Int64? {
         switch self {
         case .stored, .delivered, .notModified, .alreadyCached, .alreadyPromoted: nil
-        case .refused(_, let bytes), .cancelled(let bytes): bytes
+        case .refused(_, let bytes), .postponed(_, let bytes), .cancelled(let bytes): bytes
         case .failed(let error): error.keptBytes
         }
     }

@@ -37,8 +37,13 @@ public struct DownloadError: Error, Hashable, Sendable {
         /// connection, so that truncated content would look complete. Such content is stored only if its length or
         /// digest is expected, see ``ContentExpectation``.
         case undelimitedBody
-        /// The server encoded the content despite `Accept-Encoding: identity`. Contains the encoding.
+        /// The server encoded the content although it was not offered this encoding, which is contained.
         case encoded(String)
+        /// The server compressed the content for the transfer, and what it sent is damaged or ends early.
+        case undecodable
+        /// The server compressed the content for the transfer, to far less of it than is usual. Both numbers are bytes: what
+        /// was received, and the content of that.
+        case expandsTooFar(received: Int64, content: Int64)
         /// A file of a bundle, with this path in it, is not the version that the server had announced.
         case changed(String)
         /// The server does not say how long a file of a bundle is, with this path in it, so that no room can be reserved for
@@ -72,8 +77,10 @@ public enum TransferFailure: String, Error, Hashable, Sendable {
     case timedOut = "the connection timed out"
     /// This machine has no network connection.
     case offline = "this machine is offline"
-    /// This machine has a network connection, but none that ``NetworkConditions`` allow.
-    case networkNotAllowed = "the network is in Low Data Mode or expensive, which the request excludes"
+    /// The network is expensive, which ``NetworkConditions`` exclude: reported as ``UnmetCondition``.
+    case networkIsExpensive = "the network is expensive, which the request excludes"
+    /// The network is in Low Data Mode, which ``NetworkConditions`` exclude: reported as ``UnmetCondition``.
+    case networkIsConstrained = "the network is in Low Data Mode, which the request excludes"
     /// The server's certificate is not trusted, or no secure connection could be established.
     case notTrusted = "the server's certificate is not trusted"
     /// The server's response is not valid HTTP.
@@ -123,6 +130,9 @@ extension DownloadError.Reason: CustomStringConvertible {
                 + "specify the expected length or SHA-256"
         case .encoded(let encoding):
             "the server encoded the content (\(encoding)) although it was asked not to"
+        case .undecodable: "the server compressed the content, and what it sent is damaged or ends early"
+        case .expandsTooFar(let received, let content):
+            "the server sent \(content) bytes compressed to \(received), which is far less than usual"
         case .changed(let path): "the server has another version of '\(path)' than it had announced"
         case .unknownLength(let path):
             "the server does not say how long '\(path)' is; specify the expected length"

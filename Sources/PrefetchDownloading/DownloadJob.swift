@@ -25,7 +25,7 @@ final class DownloadJob: Sendable {
 
     private struct Listener {
         let download: Download
-        let network: NetworkConditions
+        let conditions: DownloadConditions
     }
 
     let request: DownloadRequest
@@ -56,18 +56,20 @@ final class DownloadJob: Sendable {
 
     var isStopped: Bool { state.withLock { $0.stop != nil } }
 
-    /// The networks that may be used: those that any of the handles allows.
-    var network: NetworkConditions {
+    /// The conditions of all handles together.
+    var conditions: DownloadConditions {
         state.withLock { state in
-            state.listeners.map(\.network).reduce(NetworkConditions.unconstrained) { $0.union($1) }
+            state.listeners.dropFirst().reduce(state.listeners.first?.conditions ?? DownloadConditions()) {
+                $0.union($1.conditions)
+            }
         }
     }
 
     /// - Returns: `false` if the download is over or stopping.
-    func add(_ download: Download, over network: NetworkConditions) -> Bool {
+    func add(_ download: Download, under conditions: DownloadConditions) -> Bool {
         state.withLock { state in
             guard !state.isOver, state.stop == nil else { return false }
-            state.listeners.append(Listener(download: download, network: network))
+            state.listeners.append(Listener(download: download, conditions: conditions))
             if let latest = state.latest { download.receive(latest) }
             return true
         }
@@ -164,15 +166,15 @@ final class DownloadJob: Sendable {
         }
     }
 
-    /// Notes that bytes of the content were received.
-    func noteFetched(_ count: Int, at offset: Int64) {
-        state.withLock { $0.fetched.add(Int64(count), at: offset) }
+    /// Notes that a piece of the content was received.
+    func noteFetched(_ piece: ReceivedPiece, at offset: Int64) {
+        state.withLock { $0.fetched.add(piece, at: offset) }
     }
 
     /// What was received since the last call.
     func takeFetched() -> Fetched {
         state.withLock { state in
-            defer { (state.fetched.bytes, state.fetched.again) = (0, 0) }
+            defer { (state.fetched.bytes, state.fetched.again, state.fetched.contentBytes) = (0, 0, 0) }
             return state.fetched
         }
     }
@@ -191,14 +193,18 @@ struct Fetched: Sendable {
     fileprivate(set) var bytes: Int64 = 0
     /// Those of them that had been received before.
     fileprivate(set) var again: Int64 = 0
+    /// The content of them, which is more if it was encoded.
+    fileprivate var contentBytes: Int64 = 0
     /// The offset in the content from which the last response was received.
     fileprivate var start: Int64 = 0
     /// How much of the content was received so far, by any attempt.
     fileprivate var reached: Int64 = 0
 
-    fileprivate mutating func add(_ count: Int64, at offset: Int64) {
-        bytes += count
-        again += max(0, min(reached, offset + count) - offset)
+    fileprivate mutating func add(_ piece: ReceivedPiece, at offset: Int64) {
+        let (received, count) = (Int64(piece.receivedBytes), Int64(piece.content.count))
+        bytes += received
+        contentBytes += count
+        again += received.share(of: max(0, min(reached, offset + count) - offset), in: count)
         reached = max(reached, offset + count)
     }
 
@@ -206,6 +212,15 @@ struct Fetched: Sendable {
     ///
     /// - Parameter keptBytes: Bytes of content that are kept; `nil` for all.
     func inVain(keeping keptBytes: Int64?) -> Int64 {
-        keptBytes.map { max(0, bytes - max(0, $0 - start)) } ?? 0
+        keptBytes.map { bytes.share(of: max(0, contentBytes - max(0, $0 - start)), in: contentBytes) } ?? 0
+    }
+}
+
+extension Int64 {
+    /// The share of these bytes that belongs to a part of their content.
+    fileprivate func share(of part: Int64, in whole: Int64) -> Int64 {
+        if part == whole, whole > 0 { return self }
+        // Exact for what is not encoded.
+        return whole == self || part == 0 ? part : Int64(Double(self) * Double(part) / Double(whole))
     }
 }

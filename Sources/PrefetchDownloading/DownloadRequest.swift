@@ -61,9 +61,13 @@ public struct DownloadRequest: Sendable {
     public var whenPromoted: WhenPromoted
     /// What may be evicted for the content; `nil` for ``DownloaderConfiguration/admission``.
     public var admission: AdmissionMode?
-    /// The networks over which the content may be downloaded; `nil` for ``DownloaderConfiguration/network`` if it is
-    /// opportunistic, and for any if it is user-requested.
-    public var network: NetworkConditions?
+    /// When, and over which networks, the content may be downloaded; `nil` for ``DownloaderConfiguration/conditions`` if it
+    /// is opportunistic, and for no conditions if it is user-requested.
+    public var conditions: DownloadConditions?
+    /// Whether servers may compress the content for the transfer (`gzip` or `deflate`), which saves most of the bytes of text.
+    /// It is stored as it was before, and expectations apply to that. On by default; neither offered for content that is
+    /// expected to be longer than 16 MiB, nor for files of bundles.
+    public var allowsCompressedTransfer = true
     /// Whether the content is downloaded even if its source is paused, see ``DownloaderConfiguration/gate``.
     public var passesGate = false
     /// The files of a bundle; empty for a single file.
@@ -129,7 +133,7 @@ public struct DownloadRequest: Sendable {
     }
 
     /// Whether a download for this request also satisfies the other one. Priority and expiry may differ: those of the
-    /// first request apply. So may the networks: those of all requests that are downloaded together may be used.
+    /// first request apply. So may the conditions, see ``DownloadConditions``.
     func serves(_ other: DownloadRequest) -> Bool {
         key == other.key && urlRequest.isSame(as: other.urlRequest)
             && files.count == other.files.count && zip(files, other.files).allSatisfy { $0.isSame(as: $1) }

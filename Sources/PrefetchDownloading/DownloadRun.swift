@@ -8,12 +8,16 @@ internal import PrefetchCaching
 
 /// Why one attempt at a download did not succeed.
 struct AttemptFailure: Error {
-    /// Why it failed; `nil` if the task was cancelled.
+    /// Why it failed; `nil` if the task was cancelled, or a condition is not met.
     let reason: DownloadError.Reason?
+    /// The condition that is not met.
+    var unmet: UnmetCondition?
     /// Bytes of content that are kept for a later attempt.
     var keptBytes: Int64 = 0
     /// Whether the attempt resumed an earlier one.
     var wasResumed = false
+    /// Whether the body was encoded for the transfer.
+    var wasEncoded = false
     /// Whether another process is fetching the content, and nothing of the key was cached.
     var elsewhereWithoutItem: Bool?
 
@@ -27,6 +31,11 @@ struct AttemptFailure: Error {
     init(_ error: any Error) {
         switch error {
         case let failure as AttemptFailure: self = failure
+        case let condition as UnmetCondition: (reason, unmet) = (nil, condition)
+        case DownloadError.Reason.connection(.networkIsExpensive):
+            (reason, unmet) = (nil, .unexpensiveNetwork)
+        case DownloadError.Reason.connection(.networkIsConstrained):
+            (reason, unmet) = (nil, .unconstrainedNetwork)
         case CacheError.cancelled: reason = nil
         case DownloadError.Reason.connection where Task.isCancelled: reason = nil
         case let error as DownloadError.Reason: reason = error
@@ -34,6 +43,14 @@ struct AttemptFailure: Error {
         default: reason = .connection(.other)
         }
     }
+}
+
+/// What an attempt at a download may do, and what it waited for.
+struct Attempt: Sendable {
+    var conditions: DownloadConditions
+    /// Whether servers may encode the content for the transfer.
+    var acceptsEncoded: Bool
+    var waits = Waits()
 }
 
 /// Runs a download: attempts it until it succeeds or another attempt is pointless.
@@ -44,6 +61,7 @@ struct DownloadRun: Sendable {
     let environment: DownloaderEnvironment
     let slots: TransferSlots
     let tally: DownloadTally
+    let keeper: ConditionKeeper
 
     var request: DownloadRequest { job.request }
     private var origin: Origin? { request.urlRequest.url.flatMap(Origin.init) }
@@ -52,6 +70,13 @@ struct DownloadRun: Sendable {
     var partialIntent: Intent {
         request.whenPromoted == .replaceIfUnmodified ? .userRequested : request.intent
     }
+
+    /// Content known to be long is rather resumed exactly.
+    private var acceptsEncoded: Bool {
+        request.allowsCompressedTransfer && expected.length ?? 0 <= Self.longestEncodedBytes
+    }
+
+    private static let longestEncodedBytes: Int64 = 16 << 20
 
     var entry: SlotQueue.Entry {
         SlotQueue.Entry(
@@ -70,18 +95,17 @@ struct DownloadRun: Sendable {
         var holdsSlot = true
         var failures = 0
         var furthest: Int64 = 0
-        var waits = Waits()
+        var next = Attempt(conditions: job.conditions, acceptsEncoded: acceptsEncoded)
         while true {
             // The slot is released between attempts, so that others can run during the backoff.
-            let (network, waited) = (job.network, waits)
+            next.conditions = job.conditions
+            let this = next
             defer { holdsSlot = false }
             let result = await slots.use(entry, isHeld: holdsSlot) {
                 await job.attempt(unless: { slots.areHeld }) {
                     do {
                         return .success(
-                            try await cache.whileRunning {
-                                try await attempt(over: network, after: waited)
-                            })
+                            try await cache.whileRunning { try await make(this) })
                     } catch {
                         return .failure(AttemptFailure(error))
                     }
@@ -109,11 +133,16 @@ struct DownloadRun: Sendable {
             await countFetched(keeping: failure.keptBytes)
             if let isWithoutItem = failure.elsewhereWithoutItem {
                 do {
-                    try await environment.sleep(waits.next(withoutItem: isWithoutItem))
+                    try await environment.sleep(next.waits.next(withoutItem: isWithoutItem))
                     continue
                 } catch {
                     return job.stoppedOutcome(keptBytes: furthest)
                 }
+            }
+            if let unmet = failure.unmet {
+                // A request under other conditions has joined since.
+                if job.conditions != this.conditions { continue }
+                return .postponed(unmet, keptBytes: max(furthest, failure.keptBytes))
             }
             guard let reason = failure.reason else {
                 guard job.isPaused else { return job.stoppedOutcome(keptBytes: failure.keptBytes) }
@@ -121,12 +150,12 @@ struct DownloadRun: Sendable {
                 job.emit(.paused(keptBytes: failure.keptBytes))
                 continue
             }
-            // A request that allows other networks has joined since.
-            if reason == .connection(.networkNotAllowed), job.network != network { continue }
             if failure.keptBytes > furthest {
                 furthest = failure.keptBytes
                 failures = 0
             }
+            // What is not encoded can be resumed, and need not be decoded.
+            if failure.wasEncoded, failure.keptBytes == 0 { next.acceptsEncoded = false }
             failures += 1
             let error = error(reason, keptBytes: failure.keptBytes)
             // The content was assembled from two downloads, possibly of different versions: retry from the start.
@@ -167,6 +196,7 @@ struct DownloadRun: Sendable {
 
     func countFetched(_ bytes: Int64, again: Int64, inVain: Int64) async {
         guard bytes > 0 else { return }
+        keeper.noteCounted(bytes, for: request.source)
         tally.count(received: bytes, again: again, inVain: inVain)
         do {
             try await cache.noteFetched(bytes, again: again, inVain: inVain, from: request.source)
@@ -188,10 +218,9 @@ struct DownloadRun: Sendable {
     /// Requests the content, and stores the response.
     ///
     /// - Throws: Errors that ``AttemptFailure/init(_:)`` converts.
-    private func attempt(over network: NetworkConditions, after waits: Waits) async throws -> DownloadOutcome
-    {
-        if waits.count == 0 { job.emit(.started) }
-        var outcome = try await downloadIfNeeded(over: network, after: waits)
+    private func make(_ attempt: Attempt) async throws -> DownloadOutcome {
+        if attempt.waits.count == 0 { job.emit(.started) }
+        var outcome = try await downloadIfNeeded(attempt)
         guard request.intent == .userRequested else { return outcome }
         switch outcome {
         case .stored, .alreadyCached, .notModified:
@@ -202,7 +231,7 @@ struct DownloadRun: Sendable {
             // The cache has no room to complete its partial, but the destination may.
             outcome =
                 try await request.files.isEmpty
-                ? perform(.whole, over: network) : downloadBundle(unless: nil, over: network)
+                ? perform(.whole, in: attempt) : downloadBundle(unless: nil, under: attempt.conditions)
         default: break
         }
         // The user has the content: discard the partial of an earlier prefetch.
@@ -210,9 +239,7 @@ struct DownloadRun: Sendable {
         return outcome
     }
 
-    private func downloadIfNeeded(over network: NetworkConditions, after waits: Waits) async throws
-        -> DownloadOutcome
-    {
+    private func downloadIfNeeded(_ attempt: Attempt) async throws -> DownloadOutcome {
         var replaced: PromotedFile?
         if request.whenPromoted != .storeAgain, let file = try await promoted() {
             guard request.whenPromoted == .replaceIfUnmodified, try await cache.isUnmodified(file.key) else {
@@ -221,16 +248,16 @@ struct DownloadRun: Sendable {
             replaced = file
         }
         let item = try await replaced == nil ? itemToKeep() : nil
-        if let item, isNewEnough(item, after: waits) { return .alreadyCached }
+        if let item, isNewEnough(item, after: attempt.waits) { return .alreadyCached }
         // What the user waits for waits for nobody.
         guard !job.isUrgent else {
-            return try await download(unless: item?.validator, replacing: replaced, over: network)
+            return try await download(unless: item?.validator, replacing: replaced, in: attempt)
         }
         switch try await cache.claim(request.key) {
         case .heldElsewhere(isRunning: true): throw AttemptFailure(elsewhereWithoutItem: item == nil)
         // A stopped process may hold it for ever.
         case .heldElsewhere(isRunning: false), .unsupported:
-            return try await download(unless: item?.validator, replacing: replaced, over: network)
+            return try await download(unless: item?.validator, replacing: replaced, in: attempt)
         case .claimed(let claim):
             let outcome: DownloadOutcome
             do {
@@ -238,7 +265,7 @@ struct DownloadRun: Sendable {
                 if item == nil, replaced == nil, try await itemToKeep() != nil {
                     outcome = .alreadyCached
                 } else {
-                    outcome = try await download(unless: item?.validator, replacing: replaced, over: network)
+                    outcome = try await download(unless: item?.validator, replacing: replaced, in: attempt)
                 }
             } catch {
                 await cache.release(claim)
@@ -265,11 +292,11 @@ struct DownloadRun: Sendable {
     ///   - cached: The validator of the item that is cached.
     ///   - replaced: The opened file that is to be replaced if the server has a newer version.
     private func download(
-        unless cached: Validator?, replacing replaced: PromotedFile?, over network: NetworkConditions
+        unless cached: Validator?, replacing replaced: PromotedFile?, in attempt: Attempt
     ) async throws -> DownloadOutcome {
         let known = cached ?? replaced?.provenance?.validator
         if !request.files.isEmpty {
-            let outcome = try await downloadBundle(unless: known, over: network)
+            let outcome = try await downloadBundle(unless: known, under: attempt.conditions)
             if let replaced, case .notModified = outcome { return .alreadyPromoted(replaced) }
             return outcome
         }
@@ -279,7 +306,7 @@ struct DownloadRun: Sendable {
         let plan = RequestPlan(partial: partial, cached: known, expectedLength: expected.length)
         if case .rest(let partial, _) = plan {
             // Before the request: verifying the partial would keep the server waiting.
-            return try await resume(partial) { try await perform(plan, over: network, resuming: $0) }
+            return try await resume(partial) { try await perform(plan, in: attempt, resuming: $0) }
         }
         // Avoids a pointless request.
         if plan == .whole, request.intent == .opportunistic,
@@ -288,7 +315,7 @@ struct DownloadRun: Sendable {
         {
             return .refused(refusal, keptBytes: 0)
         }
-        return try await perform(plan, over: network)
+        return try await perform(plan, in: attempt)
     }
 
     func promoted() async throws(CacheError) -> PromotedFile? {
@@ -310,171 +337,6 @@ struct DownloadRun: Sendable {
             // The item is damaged, and has been quarantined.
             return nil
         }
-    }
-
-    /// - Parameter content: Receives the rest if `plan` is ``RequestPlan/rest(of:condition:)``.
-    private func perform(
-        _ plan: RequestPlan, over network: NetworkConditions, resuming content: ContentWriter? = nil
-    ) async throws -> DownloadOutcome {
-        let (head, exchange): (ResponseHead, Exchange)
-        do {
-            (head, exchange) = try await send(plan, over: network)
-        } catch {
-            throw try await end(content, keeping: plan.keptBytes, after: error)
-        }
-        defer { exchange.cancel() }
-        let response = ResponsePlan(
-            head, isSecure: exchange.isSecure, to: plan, expecting: expected, now: environment.now())
-        switch response {
-        case .notModified:
-            await exchange.drain()
-            if request.whenPromoted == .replaceIfUnmodified, let file = try await promoted() {
-                return .alreadyPromoted(file)
-            }
-            // The item may have been evicted in the meantime.
-            let isThere = try await cache.description(of: request.key) != nil
-            return isThere ? .notModified : try await perform(.whole, over: network)
-        case .restart:
-            exchange.cancel()
-            try await content?.writer.cancel()
-            return try await perform(.whole, over: network)
-        case .fail(let reason): throw try await end(content, keeping: plan.keptBytes, after: reason)
-        case .complete(let partial):
-            await exchange.drain()
-            return try await resume(partial) { try await receive(nil, into: $0, announced: nil) }
-        case .append(let total):
-            guard let content else { throw DownloadError.Reason.partialLost }
-            job.emit(.resumed(at: plan.keptBytes))
-            return try await receive(exchange, into: content, announced: total)
-        case .store(let length):
-            // The partial is not part of the server's version.
-            try await content?.writer.cancel()
-            if case .confirmation = plan { try await cache.discardPartial(of: request.key) }
-            let now = environment.now()
-            let metadata = request.metadata(Validator(head, now: now))
-            let begun = try await cache.beginStoring(
-                metadata, expectedLength: length,
-                // Without a strong validator, a partial could not be distinguished from that of another version.
-                keepingPartial: metadata.validator.isStrong(in: head, now: now),
-                whenPromoted: request.whenPromoted, on: job.terms)
-            switch begun {
-            case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
-            case .writer(let writer):
-                let digest = ContentDigest(for: expected)
-                let content = ContentWriter(
-                    writer: writer, isResumed: false, digest: digest, expected: expected)
-                return try await receive(exchange, into: content, announced: length)
-            }
-        }
-    }
-
-    /// Stores the body of a response, or completes an item that has all bytes if there is none.
-    ///
-    /// - Parameter announced: The announced length of the whole content in bytes; `nil` if unknown.
-    private func receive(
-        _ exchange: Exchange?, into content: ContentWriter, announced: Int64?
-    ) async throws -> DownloadOutcome {
-        try await receive(into: content, announced: announced) { try await exchange?.next() }
-    }
-
-    /// - Parameter next: Returns the next piece of the content, or `nil` after the last one.
-    func receive(
-        into content: ContentWriter, announced: Int64?, from next: () async throws -> Data?
-    ) async throws -> DownloadOutcome {
-        let stored: StoreOutcome
-        let isKnown = content.isResumed ? false : try await cache.remembersStored(request.key)
-        job.beginFetching(at: content.writer.contentBytes, isKnown: isKnown)
-        do {
-            stored = try await content.writeAll(
-                announced: announced, progress: { job.emit(.progress($0)) },
-                from: {
-                    do {
-                        let piece = try await next()
-                        if let piece { job.noteFetched(piece.count, at: content.writer.contentBytes) }
-                        return piece
-                    } catch DownloadError.Reason.connection(let failure) where !Task.isCancelled {
-                        let received = content.writer.contentBytes
-                        if let announced {
-                            throw DownloadError.Reason.truncated(received: received, announced: announced)
-                        }
-                        throw DownloadError.Reason.connection(failure == .other ? .connectionLost : failure)
-                    }
-                })
-        } catch {
-            throw try await end(content, after: error)
-        }
-        switch stored {
-        case .stored(let summary): return .stored(summary)
-        case .delivered(let file): return .delivered(file)
-        case .refused(let refusal):
-            return try await refused(
-                refusal,
-                keptBytes: try await cache.partial(of: request.key, for: partialIntent)?.contentBytes ?? 0)
-        }
-    }
-
-    /// - Parameter replay: Receives the content of the partial.
-    func resume(
-        _ partial: ResumablePartial,
-        replaying replay: @escaping @Sendable (UnsafeRawBufferPointer) -> Void = { _ in },
-        _ body: (ContentWriter) async throws -> DownloadOutcome
-    ) async throws -> DownloadOutcome {
-        let digest = ContentDigest(for: expected)
-        switch try await cache.resumeStoring(
-            partial, whenPromoted: request.whenPromoted, on: job.terms,
-            replay: {
-                digest.update($0)
-                replay($0)
-            })
-        {
-        case .refused(let refusal): return try await refused(refusal, keptBytes: partial.contentBytes)
-        case .gone: throw DownloadError.Reason.partialLost
-        case .writer(let writer):
-            guard writer.contentBytes == partial.contentBytes else {
-                // The end of the partial was damaged and dropped. The next attempt requests what is missing.
-                var failure = AttemptFailure(DownloadError.Reason.partialLost)
-                failure.keptBytes = try await writer.keep()
-                throw failure
-            }
-            return try await body(
-                ContentWriter(writer: writer, isResumed: true, digest: digest, expected: expected))
-        }
-    }
-
-    func refused(_ refusal: Refusal, keptBytes: Int64) async throws -> DownloadOutcome {
-        guard refusal == .alreadyPromoted else { return .refused(refusal, keptBytes: keptBytes) }
-        // Opened since the lookup.
-        guard let item = try await promoted() else { return .refused(refusal, keptBytes: 0) }
-        return .alreadyPromoted(item)
-    }
-
-    /// Ends a request or the writer of its content, keeping the partial if it may be part of the content.
-    ///
-    /// - Parameter keptBytes: The length of the partial if there is no writer.
-    /// - Returns: The failure, with the number of bytes kept.
-    private func end(
-        _ content: ContentWriter?, keeping keptBytes: Int64 = 0, after error: any Error
-    ) async throws -> AttemptFailure {
-        var failure = AttemptFailure(error)
-        let keepsPartial = failure.reason?.keepsPartial ?? true
-        guard let content else {
-            if keepsPartial {
-                failure.keptBytes = keptBytes
-            } else {
-                try await cache.discardPartial(of: request.key)
-            }
-            return failure
-        }
-        failure.wasResumed = content.isResumed
-        do throws(CacheError) {
-            failure.keptBytes = try await content.end(after: failure.reason)
-        } catch {
-            // If the download was cancelled with the cache, the partial was kept when that was closed.
-            guard failure.reason == nil, [.closed, .suspended, .writerIsFinished].contains(error) else {
-                throw error
-            }
-        }
-        return failure
     }
 }
 

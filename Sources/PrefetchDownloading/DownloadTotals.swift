@@ -5,7 +5,7 @@ internal import Synchronization
 public struct DownloadTotals: Hashable, Sendable {
     /// Requests sent, those of redirects and repeated attempts included.
     public internal(set) var requests = 0
-    /// Bytes of content received.
+    /// Bytes of bodies received: of content, or of what it was compressed to for the transfer.
     public internal(set) var receivedBytes: Int64 = 0
     /// Those of them that had been received before, or were stored once and evicted without having been used.
     public internal(set) var repeatedBytes: Int64 = 0

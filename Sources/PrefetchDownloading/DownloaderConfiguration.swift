@@ -32,9 +32,11 @@ public struct DownloaderConfiguration: Sendable {
     /// How long a server may send nothing, before or during its response. The default is 60 seconds. A stall is
     /// detected after one to two times this duration.
     public var stallTimeout = Duration.seconds(60)
-    /// The networks for opportunistic downloads, unless a request says otherwise. The default is
-    /// ``NetworkConditions/unconstrained``.
-    public var network = NetworkConditions.unconstrained
+    /// The conditions for opportunistic downloads, unless a request says otherwise. By default no network in Low Data Mode
+    /// and no expensive one is used.
+    public var conditions = DownloadConditions()
+    /// Where the conditions of the network and the power are looked up.
+    public var device = DeviceStateSource.system
     /// Whether opportunistic downloads pause while the device is in Low Power Mode, or so hot that it slows down. On by
     /// default. Known on Apple platforms only.
     public var pausesInLowPower = true
@@ -83,6 +85,10 @@ struct DownloaderEnvironment: Sendable {
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     /// The current time in seconds since 1970, for comparison with servers' dates.
     var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+    /// How many seconds the device's time zone is ahead at a time, in seconds since 1970.
+    var secondsFromGMT: @Sendable (Int64) -> Int = {
+        TimeZone.current.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0)))
+    }
     /// Returns a random number from 0 to 1.
     var random: @Sendable () -> Double = { Double.random(in: 0...1) }
     var logger = Logger(label: "PrefetchDownloader")
@@ -117,10 +123,12 @@ extension DownloadError.Reason {
     var isTransient: Bool {
         switch self {
         case .connection(.notTrusted), .connection(.malformed), .connection(.cancelled),
-            .connection(.networkNotAllowed):
+            .connection(.networkIsExpensive), .connection(.networkIsConstrained):
             false
         // Any other connection failure: on Linux most have no specific error code.
         case .connection, .stalled, .truncated, .partialLost, .changed: true
+        // The next attempt does without an encoding.
+        case .undecodable, .expandsTooFar: true
         case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong, .wrongRange,
             .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .unknownLength, .cache:
@@ -131,7 +139,9 @@ extension DownloadError.Reason {
     /// Whether the bytes stored so far may be part of the content, so that they are kept.
     var keepsPartial: Bool {
         switch self {
-        case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .partialLost: false
+        case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .undecodable, .expandsTooFar,
+            .partialLost:
+            false
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
             .stalled, .truncated, .undelimitedBody, .changed, .unknownLength, .cache:
             true

@@ -16,7 +16,7 @@ extension PrefetchDownloader {
     public func urlRequest(for request: DownloadRequest) -> URLRequest {
         var urlRequest = request.urlRequest
         urlRequest.prepare(for: .whole)
-        urlRequest.restrict(to: configuration.network(for: request))
+        urlRequest.restrict(to: configuration.conditions(for: request).network)
         return urlRequest
     }
 
@@ -78,7 +78,7 @@ extension DownloadRun {
         let length: Int64?
         switch ResponsePlan(ofFile: head, isSecure: isSecure, to: plan, expecting: expected, now: now) {
         case .notModified: return try await drop(file, .notModified)
-        case .store(let announced): length = announced
+        case .store(let announced, _): length = announced
         case .fail(let reason): throw reason
         // Only for plans with a partial.
         case .append, .complete, .restart: throw DownloadError.Reason.partialLost
@@ -166,7 +166,7 @@ extension ResponsePlan {
         if let length = expected.length, length != range.total {
             self = .fail(.wrongLength(expected: length, actual: range.total))
         } else {
-            self = .store(length: range.total)
+            self = .store(length: range.total, encoding: nil)
         }
     }
 }

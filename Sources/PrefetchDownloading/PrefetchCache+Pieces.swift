@@ -118,14 +118,15 @@ struct ContentWriter: Sendable {
         announced: Int64?, isolation: isolated (any Actor)? = #isolation,
         progress: (DownloadProgress) -> Void, from next: () async throws -> Data?
     ) async throws -> StoreOutcome {
+        let total = announced ?? expected.length
         while let piece = try await next() {
             let length = writer.contentBytes + Int64(piece.count)
-            if let announced, length > announced {
-                throw DownloadError.Reason.tooLong(received: length, announced: announced)
+            if let total, length > total {
+                throw DownloadError.Reason.tooLong(received: length, announced: total)
             }
             piece.withUnsafeBytes { digest.update($0) }
             if let refusal = try await writer.write(piece) { return .refused(refusal) }
-            progress(DownloadProgress(completedBytes: length, totalBytes: announced))
+            progress(DownloadProgress(completedBytes: length, totalBytes: total))
         }
         let length = writer.contentBytes
         if let announced, length < announced {

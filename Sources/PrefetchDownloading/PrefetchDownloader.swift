@@ -41,6 +41,7 @@ public final class PrefetchDownloader: Sendable {
     private let environment: DownloaderEnvironment
     private let slots: TransferSlots
     private let tally = DownloadTally()
+    private let keeper: ConditionKeeper
     private let state = Mutex(State())
     private let watches = Mutex<[Task<Void, Never>]>([])
 
@@ -75,6 +76,7 @@ public final class PrefetchDownloader: Sendable {
         self.configuration = configuration
         self.environment = environment
         slots = TransferSlots(configuration)
+        keeper = ConditionKeeper(cache, configuration.device, environment)
         let pressure = Task { [weak self, events = cache.events] in
             for await case .pressure(let level) in events where level >= .elevated {
                 self?.stopOpportunistic(under: level)
@@ -111,17 +113,18 @@ public final class PrefetchDownloader: Sendable {
 
     private func start(_ request: DownloadRequest) -> Download {
         let download = Download(request.key)
-        let (network, now) = (configuration.network(for: request), environment.now())
+        let (conditions, now) = (configuration.conditions(for: request), environment.now())
         let (job, first) = state.withLock { state in
             let jobs = state.jobs[request.key, default: []]
-            if let job = jobs.first(where: { $0.request.serves(request) && $0.add(download, over: network) })
-            {
+            if let job = jobs.first(where: {
+                $0.request.serves(request) && $0.add(download, under: conditions)
+            }) {
                 return (job, jobs.first)
             }
             state.lastNumber += 1
             let job = DownloadJob(
                 request, number: state.lastNumber, at: now, on: terms(for: request, &state), countedBy: tally)
-            _ = job.add(download, over: network)
+            _ = job.add(download, under: conditions)
             state.jobs[request.key, default: []].append(job)
             if jobs.isEmpty { start(job) }
             return (job, jobs.first)
@@ -159,7 +162,7 @@ public final class PrefetchDownloader: Sendable {
     private func run(_ job: DownloadJob) -> DownloadRun {
         DownloadRun(
             job: job, configuration: configuration, cache: cache, environment: environment, slots: slots,
-            tally: tally)
+            tally: tally, keeper: keeper)
     }
 
     /// Starts or joins many downloads. Of those waiting for a slot, user-requested ones start first, then those of

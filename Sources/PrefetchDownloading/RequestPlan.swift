@@ -37,7 +37,9 @@ enum RequestPlan: Equatable, Sendable {
     }
 
     /// The headers of the request; `nil` removes a header set by the caller.
-    var headers: [(name: String, value: String?)] {
+    ///
+    /// - Parameter acceptsEncoded: Whether the whole content may be encoded for the transfer.
+    func headers(acceptsEncoded: Bool) -> [(name: String, value: String?)] {
         var headers: [String: String] = [:]
         switch self {
         case .whole: break
@@ -46,13 +48,20 @@ enum RequestPlan: Equatable, Sendable {
         case .rest(let partial, let condition):
             headers = ["Range": "bytes=\(partial.contentBytes)-", "If-Range": condition]
         }
-        // Lengths and ranges apply to the content only if it is not encoded in transit.
-        headers["Accept-Encoding"] = "identity"
+        headers["Accept-Encoding"] = acceptsEncoded && mayBeEncoded ? ContentCoding.offer : "identity"
         let names = [
             "Accept-Encoding", "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match",
             "If-Unmodified-Since",
         ]
         return names.map { ($0, headers[$0]) }
+    }
+
+    /// Whether the response may be encoded: a range of an encoded response is none of the content.
+    fileprivate var mayBeEncoded: Bool {
+        switch self {
+        case .whole, .newer: true
+        case .rest, .confirmation: false
+        }
     }
 
     /// The length of the plan's partial, in bytes of content.
@@ -66,17 +75,19 @@ enum RequestPlan: Equatable, Sendable {
 
 extension URLRequest {
     /// Makes this the request of a plan.
-    mutating func prepare(for plan: RequestPlan) {
+    mutating func prepare(for plan: RequestPlan, acceptsEncoded: Bool = false) {
         httpMethod = "GET"
         httpBody = nil
-        for (name, value) in plan.headers { setValue(value, forHTTPHeaderField: name) }
+        for (name, value) in plan.headers(acceptsEncoded: acceptsEncoded) {
+            setValue(value, forHTTPHeaderField: name)
+        }
     }
 }
 
 /// What to do with a response, decided before its body is read.
 enum ResponsePlan: Equatable, Sendable {
-    /// Store the body from the start; `length` is the content's length in bytes, if known.
-    case store(length: Int64?)
+    /// Store the body from the start, decoded; `length` is the content's length in bytes, if known.
+    case store(length: Int64?, encoding: ContentCoding?)
     /// Append the body to the partial, which completes the content of `total` bytes.
     case append(total: Int64)
     /// The cache has this version.
@@ -87,17 +98,24 @@ enum ResponsePlan: Equatable, Sendable {
     case restart
     case fail(DownloadError.Reason)
 
-    /// - Parameter now: Seconds since 1970.
+    /// - Parameters:
+    ///   - acceptsEncoded: Whether the request offered to take an encoded body, if its plan allowed that.
+    ///   - now: Seconds since 1970.
     init(
-        _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, expecting expected: Expectations,
-        now: Int64
+        _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, acceptsEncoded: Bool = false,
+        expecting expected: Expectations, now: Int64
     ) {
         switch (head.status, plan) {
         case (200, _), (206, _):
             if let encoding = head.encoding {
-                self = .fail(.encoded(encoding))
+                guard head.status == 200, acceptsEncoded, plan.mayBeEncoded, let coding = head.decodableCoding
+                else {
+                    self = .fail(.encoded(encoding))
+                    return
+                }
+                self = Self.whole(head, encoding: coding, isSecure: isSecure, expecting: expected)
             } else if head.status == 200 {
-                self = Self.whole(head, isSecure: isSecure, expecting: expected)
+                self = Self.whole(head, encoding: nil, isSecure: isSecure, expecting: expected)
             } else {
                 self = Self.rest(head, plan, expectedLength: expected.length)
             }
@@ -110,17 +128,19 @@ enum ResponsePlan: Equatable, Sendable {
     }
 
     private static func whole(
-        _ head: ResponseHead, isSecure: Bool, expecting expected: Expectations
+        _ head: ResponseHead, encoding: ContentCoding?, isSecure: Bool, expecting expected: Expectations
     ) -> ResponsePlan {
         // A malformed length must not be treated as a missing one.
         if head.hasMalformedLength { return .fail(.connection(.malformed)) }
-        if let expected = expected.length, let length = head.contentLength, length != expected {
+        // That of an encoded body is not that of the content.
+        let announced = encoding == nil ? head.contentLength : nil
+        if let expected = expected.length, let length = announced, length != expected {
             return .fail(.wrongLength(expected: expected, actual: length))
         }
         guard head.marksEnd(isSecure: isSecure) || expected.length != nil || expected.digest != nil else {
             return .fail(.undelimitedBody)
         }
-        return .store(length: head.contentLength ?? expected.length)
+        return .store(length: announced ?? expected.length, encoding: encoding)
     }
 
     private static func rest(
@@ -146,7 +166,12 @@ extension ResponseHead {
     /// 15.3.7), but may omit the date.
     fileprivate func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {
         if condition.hasPrefix("\"") { return entityTag?.text == condition }
-        if let tag = entityTag?.text, let known = validator.entityTag, tag != known { return false }
+        // The tag of an encoded response is often weak, and strong without the encoding.
+        if let tag = entityTag, let known = validator.entityTag.flatMap(EntityTag.init),
+            !tag.isSimilar(to: known)
+        {
+            return false
+        }
         return self["last-modified"].map { $0.trimmed == condition } ?? true
     }
 }

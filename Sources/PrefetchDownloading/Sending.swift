@@ -6,19 +6,18 @@ internal import Foundation
 
 extension DownloadRun {
     /// Sends the request, and follows redirects.
-    func send(_ plan: RequestPlan, over network: NetworkConditions) async throws
-        -> (ResponseHead, Exchange)
-    {
+    func send(_ plan: RequestPlan, in attempt: Attempt) async throws -> (ResponseHead, Exchange) {
         var request = request.urlRequest
-        request.prepare(for: plan)
-        return try await send(request, over: network)
+        request.prepare(for: plan, acceptsEncoded: attempt.acceptsEncoded)
+        return try await send(request, under: attempt.conditions)
     }
 
-    func send(_ request: URLRequest, over network: NetworkConditions) async throws
+    func send(_ request: URLRequest, under conditions: DownloadConditions) async throws
         -> (ResponseHead, Exchange)
     {
         var request = request
-        try environment.restrict(&request, network)
+        try await keeper.require(conditions, for: self.request.source)
+        try environment.restrict(&request, conditions.network)
         for _ in 0...max(0, configuration.redirects) {
             tally.countRequest()
             let exchange = environment.transport.start(request)

@@ -4,7 +4,7 @@ public import Foundation
 
 /// A real server that serves a folder on loopback, gone when nobody holds it any more.
 ///
-/// What lies below `/slow/` is the same folder, at ``slowRate``.
+/// What lies below `/slow/` is the same folder, at ``slowRate``, and below `/text/` as text that it compresses.
 public final class Nginx {
     public struct Failure: Error {
         let message: String
@@ -136,6 +136,7 @@ public final class Nginx {
                 server {
                     listen 127.0.0.1:\(port) sndbuf=128k \(secure)
                     location / { root \(folder)/files; }
+                    location /text/ { alias \(folder)/files/; default_type text/html; gzip on; }
                     location /slow/ { alias \(folder)/files/; limit_rate \(slowRate); }
                 }
             }

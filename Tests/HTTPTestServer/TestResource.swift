@@ -6,6 +6,8 @@ public struct TestResource: Sendable {
     public var entityTag: String?
     public var lastModified: String?
     public var takesRanges = true
+    /// The content encoded, by the name of the encoding: for requests that accept it, and are for no range.
+    public var encoded: (name: String, body: Data)?
 
     public init(_ content: Data, entityTag: String? = "\"1\"", lastModified: String? = nil) {
         self.content = content
@@ -18,9 +20,17 @@ public struct TestResource: Sendable {
         headers["ETag"] = entityTag
         headers["Last-Modified"] = lastModified
         if let tag = request.headers["if-none-match"] {
-            if tag == entityTag { return TestAnswer(304, headers) }
+            if tag.hasSuffix(entityTag ?? "none") { return TestAnswer(304, headers) }
         } else if let date = request.headers["if-modified-since"], date == lastModified {
             return TestAnswer(304, headers)
+        }
+        if let encoded, request.rangeStart == nil,
+            request.headers["accept-encoding"]?.contains(encoded.name) == true
+        {
+            // As nginx does: another representation has another tag.
+            headers["ETag"] = entityTag.map { "W/\($0)" }
+            headers["Content-Encoding"] = encoded.name
+            return TestAnswer(200, headers, body: encoded.body)
         }
         guard takesRanges, let start = request.rangeStart, isSame(request.headers["if-range"]) else {
             return TestAnswer(200, headers, body: content)

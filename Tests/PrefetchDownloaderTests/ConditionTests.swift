@@ -25,7 +25,7 @@ import Testing
                 state.asked.append(network)
                 return !state.isExpensive || network.allowsExpensive
             }
-            if !isAllowed { throw .connection(.networkNotAllowed) }
+            if !isAllowed { throw .connection(.networkIsExpensive) }
         }
     }
 
@@ -67,7 +67,7 @@ import Testing
 
     private func request(_ server: HTTPTestServer, _ network: NetworkConditions? = nil) -> DownloadRequest {
         var request = DownloadRequest(server.url())
-        request.network = network
+        request.conditions = network.map { DownloadConditions(network: $0) }
         return request
     }
 
@@ -79,7 +79,7 @@ import Testing
         let network = Network()
         network.become(expensive: true)
         let outcome = await downloader(cache, network).prefetch(request(server)).outcome
-        #expect(outcome.error?.reason == .connection(.networkNotAllowed))
+        #expect(outcome == .postponed(.unexpensiveNetwork, keptBytes: 0))
         // Not again within a minute: nothing will have changed.
         #expect(network.asked == [.unconstrained])
         #expect(await downloader(cache, network).prefetch(request(server, .any)).outcome.isStored)
@@ -103,7 +103,7 @@ import Testing
         let server = try HTTPTestServer { resource.answer(to: $0) }
         let network = Network()
         network.become(expensive: true)
-        let downloader = downloader(cache, network) { $0.network = .any }
+        let downloader = downloader(cache, network) { $0.conditions = .none }
         #expect(await downloader.prefetch(request(server)).outcome.isStored)
         #expect(network.asked == [.any])
     }
@@ -143,8 +143,7 @@ import Testing
         network.become(expensive: true)
         lavish.cancel()
         gate.open()
-        #expect(await strict.outcome.error?.reason == .connection(.networkNotAllowed))
-        #expect(await strict.outcome.error?.keptBytes == 3 << 20)
+        #expect(await strict.outcome == .postponed(.unexpensiveNetwork, keptBytes: 3 << 20))
         #expect(network.asked == [.any, .unconstrained])
     }
 
@@ -162,7 +161,7 @@ import Testing
                 guard conditions == .unconstrained else { return }
                 let download = box.withLock { $0 }?.prefetch(wanted)
                 joined.withLock { $0 = download }
-                throw .connection(.networkNotAllowed)
+                throw .connection(.networkIsExpensive)
             }
         })
         box.withLock { $0 = downloader }

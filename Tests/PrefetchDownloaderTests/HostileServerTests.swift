@@ -45,114 +45,188 @@ import Testing
         text.replacing("\n", with: "\r\n").data(using: .isoLatin1) ?? Data()
     }
 
-    static let answers = [
-        Answer("as usual", whole, .stored),
-        // Framing.
-        Answer("chunks", chunked + "\n3\ncon\n4\ntent\n0\n\n", .stored),
-        Answer("a trailer field", chunked + "Trailer: X\n\n7\ncontent\n0\nX: 1\n\n", .stored),
-        Answer(
-            "a trailer that contradicts", chunked + "\n7\ncontent\n0\nContent-Length: 3\nETag: \"2\"\n\n",
-            .stored),
-        Answer(
-            "trailers without end", chunked + "\n7\ncontent\n0\n" + lines(400_000) + "\n",
-            .failed(.connection(.malformed))),
-        Answer("chunks and a length", chunked + "Content-Length: 3\n\n7\ncontent\n0\n\n", .stored),
-        Answer(
-            "chunks and no length", chunked + "Content-Length: x\n\n7\ncontent\n0\n\n",
-            .failed(.connection(.malformed))),
-        Answer("chunks with extensions", chunked + "\n7;a=\"b\"\ncontent\n0;c\n\n", .stored),
-        Answer("a chunk without a length", chunked + "\nxyz\ncontent\n0\n\n", .failedSomehow),
-        Answer("a chunk that is too long", chunked + "\nFFFFFFFFFFFFFFFFF\ncontent\n0\n\n", .failedSomehow),
-        Answer("chunks that end early", chunked + "\n7\ncontent\n", .failedSomehow),
-        Answer(
-            "a length that ends early", ok + "Content-Length: 9\n\ncontent",
-            .failed(.truncated(received: 7, announced: 9))),
-        Answer("more than announced", ok + "Content-Length: 7\n\ncontent and more", .stored),
-        Answer("one length twice", ok + "Content-Length: 7\nContent-Length: 7\n\ncontent", .stored),
-        Answer(
-            "two lengths", ok + "Content-Length: 7\nContent-Length: 8\n\ncontent",
-            .failed(.connection(.malformed))),
-        Answer(
-            "two lengths in one field", ok + "Content-Length: 7, 8\n\ncontent",
-            .failed(.connection(.malformed))),
-        Answer("a negative length", ok + "Content-Length: -7\n\ncontent", .failed(.connection(.malformed))),
-        Answer("a signed length", ok + "Content-Length: +7\n\ncontent", .failed(.connection(.malformed))),
-        Answer(
-            "a length in hexadecimal", ok + "Content-Length: 0x7\n\ncontent", .failed(.connection(.malformed))
-        ),
-        Answer(
-            "a length and more", ok + "Content-Length: 7 bytes\n\ncontent", .failed(.connection(.malformed))),
-        Answer("no length", ok + "\ncontent", .failed(.undelimitedBody)),
-        Answer("the longest length", ok + "Content-Length: 9223372036854775807\n\ncontent", .failedSomehow),
-        Answer(
-            "a longer length", ok + "Content-Length: 9223372036854775808\n\ncontent",
-            .failed(.connection(.malformed))),
-        Answer(
-            "a far longer length", ok + "Content-Length: 99999999999999999999999999\n\n",
-            .failed(.connection(.malformed))),
-        Answer("HTTP/1.0", "HTTP/1.0 200 OK\nContent-Length: 7\n\ncontent", .stored),
-        Answer("no HTTP", "content", .failedSomehow),
-        Answer("nothing", "", .failed(.connection(.connectionLost))),
-        Answer("half a head", "HTTP/1.1 200 OK\nContent-", .failedSomehow),
-        // Interim responses.
-        Answer("100 Continue", "HTTP/1.1 100 Continue\n\n" + whole, .stored),
-        Answer("102 Processing", "HTTP/1.1 102 Processing\nDate: x\n\n" + whole, .stored),
-        Answer(
-            "103 Early Hints", "HTTP/1.1 103 Early Hints\nLink: </a>\nContent-Length: 3\n\n" + whole, .stored),
-        Answer("three interim responses", String(repeating: "HTTP/1.1 102 P\n\n", count: 3) + whole, .stored),
-        Answer(
-            "interim responses without end", String(repeating: "HTTP/1.1 102 P\n\n", count: 30_000),
-            .failed(.connection(.malformed))),
-        Answer(
-            "101 Switching Protocols", "HTTP/1.1 101 S\nUpgrade: h2c\nConnection: Upgrade\n\n", .failedSomehow
-        ),
-        // Fields.
-        Answer(
-            "Latin-1",
-            latin1(
-                ok + "Content-Disposition: attachment; filename=\"café.mp3\"\nContent-Length: 7\n\ncontent"),
-            .stored),
-        Answer(
-            "UTF-8",
-            ok + "Content-Disposition: attachment; filename=\"café.mp3\"\nContent-Length: 7\n\ncontent",
-            .stored),
-        Answer("a continued field", ok + "X: a\n b\n\tc\nContent-Length: 7\n\ncontent", .stored),
-        Answer(
-            "a field without a colon", ok + "nonsense\nContent-Length: 7\n\ncontent",
-            .failed(.connection(.malformed))),
-        Answer("a field without a name", ok + ": x\nContent-Length: 7\n\ncontent", .stored),
-        Answer("a NUL in a field", ok + "X: a\0b\nContent-Length: 7\n\ncontent", .failedSomehow),
-        Answer("line feeds alone", Data(whole.utf8), .stored),
-        Answer("no reason", "HTTP/1.1 200\nContent-Length: 7\n\ncontent", .stored),
-        Answer("a field without end", ok + "X: " + String(repeating: "x", count: 2_000_000), .failedSomehow),
-        Answer("fields without end", ok + lines(2_000_000) + "\n", .failed(.connection(.malformed))),
-        Answer(
-            "a date of the server's clock",
-            "HTTP/1.1 503 X\nDate: Sun, 06 Nov 1994 08:49:37 GMT\nRetry-After: Sun, 06 Nov 1994 09:49:37 GMT\nContent-Length: 0\n\n",
-            .failed(.status(503, retryAfter: .seconds(3600)))),
-        Answer("cookies", ok + "Set-Cookie: a=b; Path=/\nContent-Length: 7\n\ncontent", .stored),
-        // Statuses.
-        Answer("204", "HTTP/1.1 204 No Content\n\n", .failed(.status(204, retryAfter: nil))),
-        Answer("299", "HTTP/1.1 299 X\nContent-Length: 7\n\ncontent", .failed(.status(299, retryAfter: nil))),
-        Answer("999", "HTTP/1.1 999 X\nContent-Length: 0\n\n", .failed(.status(999, retryAfter: nil))),
-        Answer("a status of four digits", "HTTP/1.1 2000 X\nContent-Length: 7\n\ncontent", .failedSomehow),
-        Answer("a status of no digits", "HTTP/1.1 abc X\nContent-Length: 7\n\ncontent", .failedSomehow),
-        Answer(
-            "401", "HTTP/1.1 401 X\nWWW-Authenticate: Digest realm=\"x\", nonce=\"y\"\nContent-Length: 0\n\n",
-            .failed(.status(401, retryAfter: nil))),
-        Answer(
-            "407", "HTTP/1.1 407 X\nProxy-Authenticate: Basic\nContent-Length: 0\n\n",
-            .failed(.status(407, retryAfter: nil))),
-        // Encodings that nobody asked for.
-        Answer(
-            "gzip", ok + "Content-Encoding: gzip\nContent-Length: 7\n\ncontent", .failed(.encoded("gzip"))),
-        Answer(
-            "an unknown encoding", ok + "Content-Encoding: x-bomb\nContent-Length: 7\n\ncontent",
-            .failed(.encoded("x-bomb"))),
-        Answer(
-            "a transfer coding of its own", ok + "Transfer-Encoding: gzip, chunked\n\n7\ncontent\n0\n\n",
-            .failed(.encoded("gzip, chunked"))),
-    ]
+    static let answers =
+        [
+            Answer("as usual", whole, .stored),
+            // Framing.
+            Answer("chunks", chunked + "\n3\ncon\n4\ntent\n0\n\n", .stored),
+            Answer("a trailer field", chunked + "Trailer: X\n\n7\ncontent\n0\nX: 1\n\n", .stored),
+            Answer(
+                "a trailer that contradicts", chunked + "\n7\ncontent\n0\nContent-Length: 3\nETag: \"2\"\n\n",
+                .stored),
+            Answer(
+                "trailers without end", chunked + "\n7\ncontent\n0\n" + lines(400_000) + "\n",
+                .failed(.connection(.malformed))),
+            Answer("chunks and a length", chunked + "Content-Length: 3\n\n7\ncontent\n0\n\n", .stored),
+            Answer(
+                "chunks and no length", chunked + "Content-Length: x\n\n7\ncontent\n0\n\n",
+                .failed(.connection(.malformed))),
+            Answer("chunks with extensions", chunked + "\n7;a=\"b\"\ncontent\n0;c\n\n", .stored),
+            Answer("a chunk without a length", chunked + "\nxyz\ncontent\n0\n\n", .failedSomehow),
+            Answer(
+                "a chunk that is too long", chunked + "\nFFFFFFFFFFFFFFFFF\ncontent\n0\n\n", .failedSomehow),
+            Answer("chunks that end early", chunked + "\n7\ncontent\n", .failedSomehow),
+            Answer(
+                "a length that ends early", ok + "Content-Length: 9\n\ncontent",
+                .failed(.truncated(received: 7, announced: 9))),
+            Answer("more than announced", ok + "Content-Length: 7\n\ncontent and more", .stored),
+            Answer("one length twice", ok + "Content-Length: 7\nContent-Length: 7\n\ncontent", .stored),
+            Answer(
+                "two lengths", ok + "Content-Length: 7\nContent-Length: 8\n\ncontent",
+                .failed(.connection(.malformed))),
+            Answer(
+                "two lengths in one field", ok + "Content-Length: 7, 8\n\ncontent",
+                .failed(.connection(.malformed))),
+            Answer(
+                "a negative length", ok + "Content-Length: -7\n\ncontent", .failed(.connection(.malformed))),
+            Answer("a signed length", ok + "Content-Length: +7\n\ncontent", .failed(.connection(.malformed))),
+            Answer(
+                "a length in hexadecimal", ok + "Content-Length: 0x7\n\ncontent",
+                .failed(.connection(.malformed))
+            ),
+            Answer(
+                "a length and more", ok + "Content-Length: 7 bytes\n\ncontent",
+                .failed(.connection(.malformed))),
+            Answer("no length", ok + "\ncontent", .failed(.undelimitedBody)),
+            Answer(
+                "the longest length", ok + "Content-Length: 9223372036854775807\n\ncontent", .failedSomehow),
+            Answer(
+                "a longer length", ok + "Content-Length: 9223372036854775808\n\ncontent",
+                .failed(.connection(.malformed))),
+            Answer(
+                "a far longer length", ok + "Content-Length: 99999999999999999999999999\n\n",
+                .failed(.connection(.malformed))),
+            Answer("HTTP/1.0", "HTTP/1.0 200 OK\nContent-Length: 7\n\ncontent", .stored),
+            Answer("no HTTP", "content", .failedSomehow),
+            Answer("nothing", "", .failed(.connection(.connectionLost))),
+            Answer("half a head", "HTTP/1.1 200 OK\nContent-", .failedSomehow),
+            // Interim responses.
+            Answer("100 Continue", "HTTP/1.1 100 Continue\n\n" + whole, .stored),
+            Answer("102 Processing", "HTTP/1.1 102 Processing\nDate: x\n\n" + whole, .stored),
+            Answer(
+                "103 Early Hints", "HTTP/1.1 103 Early Hints\nLink: </a>\nContent-Length: 3\n\n" + whole,
+                .stored),
+            Answer(
+                "three interim responses", String(repeating: "HTTP/1.1 102 P\n\n", count: 3) + whole, .stored),
+            Answer(
+                "interim responses without end", String(repeating: "HTTP/1.1 102 P\n\n", count: 30_000),
+                .failed(.connection(.malformed))),
+            Answer(
+                "101 Switching Protocols", "HTTP/1.1 101 S\nUpgrade: h2c\nConnection: Upgrade\n\n",
+                .failedSomehow
+            ),
+            // Fields.
+            Answer(
+                "Latin-1",
+                latin1(
+                    ok
+                        + "Content-Disposition: attachment; filename=\"café.mp3\"\nContent-Length: 7\n\ncontent"
+                ),
+                .stored),
+            Answer(
+                "UTF-8",
+                ok + "Content-Disposition: attachment; filename=\"café.mp3\"\nContent-Length: 7\n\ncontent",
+                .stored),
+            Answer("a continued field", ok + "X: a\n b\n\tc\nContent-Length: 7\n\ncontent", .stored),
+            Answer(
+                "a field without a colon", ok + "nonsense\nContent-Length: 7\n\ncontent",
+                .failed(.connection(.malformed))),
+            Answer("a field without a name", ok + ": x\nContent-Length: 7\n\ncontent", .stored),
+            Answer("a NUL in a field", ok + "X: a\0b\nContent-Length: 7\n\ncontent", .failedSomehow),
+            Answer("line feeds alone", Data(whole.utf8), .stored),
+            Answer("no reason", "HTTP/1.1 200\nContent-Length: 7\n\ncontent", .stored),
+            Answer(
+                "a field without end", ok + "X: " + String(repeating: "x", count: 2_000_000), .failedSomehow),
+            Answer("fields without end", ok + lines(2_000_000) + "\n", .failed(.connection(.malformed))),
+            Answer(
+                "a date of the server's clock",
+                "HTTP/1.1 503 X\nDate: Sun, 06 Nov 1994 08:49:37 GMT\nRetry-After: Sun, 06 Nov 1994 09:49:37 GMT\nContent-Length: 0\n\n",
+                .failed(.status(503, retryAfter: .seconds(3600)))),
+            Answer("cookies", ok + "Set-Cookie: a=b; Path=/\nContent-Length: 7\n\ncontent", .stored),
+            // Statuses.
+            Answer("204", "HTTP/1.1 204 No Content\n\n", .failed(.status(204, retryAfter: nil))),
+            Answer(
+                "299", "HTTP/1.1 299 X\nContent-Length: 7\n\ncontent", .failed(.status(299, retryAfter: nil))),
+            Answer("999", "HTTP/1.1 999 X\nContent-Length: 0\n\n", .failed(.status(999, retryAfter: nil))),
+            Answer(
+                "a status of four digits", "HTTP/1.1 2000 X\nContent-Length: 7\n\ncontent", .failedSomehow),
+            Answer("a status of no digits", "HTTP/1.1 abc X\nContent-Length: 7\n\ncontent", .failedSomehow),
+            Answer(
+                "401",
+                "HTTP/1.1 401 X\nWWW-Authenticate: Digest realm=\"x\", nonce=\"y\"\nContent-Length: 0\n\n",
+                .failed(.status(401, retryAfter: nil))),
+            Answer(
+                "407", "HTTP/1.1 407 X\nProxy-Authenticate: Basic\nContent-Length: 0\n\n",
+                .failed(.status(407, retryAfter: nil))),
+            // Encodings.
+            Answer("an encoding that nobody asked for", encoded("br", text), .failed(.encoded("br"))),
+            Answer("an unknown encoding", encoded("x-bomb", text), .failed(.encoded("x-bomb"))),
+            Answer("an encoding twice", encoded("gzip, gzip", text), .failed(.encoded("gzip, gzip"))),
+            Answer("identity", encoded("identity", text), .stored),
+            Answer("gzip that is none", encoded("gzip", text), .failed(.undecodable)),
+            Answer(
+                "an archive that is declared as encoded", encoded("gzip", text, "application/x-gzip"), .stored
+            ),
+            Answer(
+                "a transfer coding of its own", ok + "Transfer-Encoding: gzip, chunked\n\n7\ncontent\n0\n\n",
+                .failed(.encoded("gzip, chunked"))),
+        ] + compressed
+
+    private static let text = Data(body.utf8)
+
+    /// - Parameter length: What is announced, if that is not the length of the body.
+    private static func encoded(
+        _ name: String, _ body: Data, _ type: String = "text/plain", length: Int? = nil
+    ) -> Data {
+        let head =
+            "Content-Encoding: \(name)\nContent-Type: \(type)\nContent-Length: \(length ?? body.count)\n\n"
+        return Data((ok + head).replacing("\n", with: "\r\n").utf8) + body
+    }
+
+    #if canImport(CPrefetchZlib)
+        private static var compressed: [Answer] {
+            let gzip = text.compressed()
+            var (wrongSum, wrongLength) = (gzip, gzip)
+            wrongSum[gzip.count - 5] ^= 1
+            wrongLength[gzip.count - 1] ^= 1
+            let chunks = chunked + "Content-Encoding: gzip\n\n\(String(gzip.count, radix: 16))\n"
+            let crlf = Data("\r\n".utf8)
+            return [
+                Answer("gzip", encoded("gzip", gzip), .stored),
+                Answer("GZip", encoded("GZip", gzip), .stored),
+                Answer("x-gzip", encoded("x-gzip", gzip), .stored),
+                Answer("deflate", encoded("deflate", text.compressed(Compressed.zlib)), .stored),
+                Answer("bare deflate", encoded("deflate", text.compressed(Compressed.bare)), .stored),
+                Answer(
+                    "gzip in two members",
+                    encoded("gzip", text.prefix(3).compressed() + Data(text.dropFirst(3)).compressed()),
+                    .stored),
+                Answer(
+                    "gzip in chunks",
+                    Data(chunks.replacing("\n", with: "\r\n").utf8) + gzip + crlf + Data("0".utf8) + crlf
+                        + crlf,
+                    .stored),
+                Answer("gzip that ends early", encoded("gzip", gzip.dropLast(3)), .failed(.undecodable)),
+                Answer("gzip without its checksum", encoded("gzip", gzip.dropLast(8)), .failed(.undecodable)),
+                Answer("gzip with a wrong checksum", encoded("gzip", wrongSum), .failed(.undecodable)),
+                Answer("gzip with a wrong length", encoded("gzip", wrongLength), .failed(.undecodable)),
+                Answer("gzip and more", encoded("gzip", gzip + text), .failed(.undecodable)),
+                Answer("gzip of nothing at all", encoded("gzip", Data()), .failed(.undecodable)),
+                Answer(
+                    "zlib as gzip", encoded("gzip", text.compressed(Compressed.zlib)), .failed(.undecodable)),
+                Answer("gzip as deflate", encoded("deflate", gzip), .failed(.undecodable)),
+                Answer(
+                    "gzip and a connection that ends early", encoded("gzip", gzip, length: gzip.count + 1),
+                    .failed(.connection(.connectionLost))),
+                Answer(
+                    "a bomb", encoded("gzip", Data(count: 32 << 20).compressed()), .failedSomehow),
+                Answer(
+                    "an archive", encoded("identity", text, "application/gzip"), .stored),
+            ]
+        }
+    #else
+        private static let compressed: [Answer] = []
+    #endif
 
     private static func lines(_ bytes: Int) -> String { String(repeating: "X: 123\n", count: bytes / 8) }
 
@@ -230,6 +304,6 @@ import Testing
         #expect(sent["x-injected"] == nil)
         #expect(sent["x-empty"] == "")
         #expect(sent["x-text"] == "caf\u{E9}")
-        #expect(sent["accept-encoding"] == "identity")
+        #expect(sent["accept-encoding"] == "gzip, deflate")
     }
 }

@@ -11,10 +11,10 @@ extension DownloadRun {
     /// cached. What is kept of it is continued.
     ///
     /// - Parameter cached: The validator of the bundle that is cached.
-    func downloadBundle(unless cached: Validator?, over network: NetworkConditions) async throws
+    func downloadBundle(unless cached: Validator?, under conditions: DownloadConditions) async throws
         -> DownloadOutcome
     {
-        let plan = try await bundlePlan(over: network)
+        let plan = try await bundlePlan(under: conditions)
         var metadata = request.metadata(plan.validator)
         metadata.parts = plan.parts
         do {
@@ -27,7 +27,7 @@ extension DownloadRun {
             if !plan.validator.isEmpty, partial.metadata.validator == plan.validator,
                 partial.metadata.parts == plan.parts, request.agrees(with: partial.metadata)
             {
-                return try await resumeBundle(plan, after: partial, over: network)
+                return try await resumeBundle(plan, after: partial, under: conditions)
             }
             try await cache.discardPartial(of: request.key)
         }
@@ -39,23 +39,23 @@ extension DownloadRun {
         case .writer(let writer):
             let content = ContentWriter(
                 writer: writer, isResumed: false, digest: ContentDigest(for: expected), expected: expected)
-            return try await receive(plan, into: content, PartDigests(plan), over: network)
+            return try await receive(plan, into: content, PartDigests(plan), under: conditions)
         }
     }
 
     private func resumeBundle(
-        _ plan: BundlePlan, after partial: ResumablePartial, over network: NetworkConditions
+        _ plan: BundlePlan, after partial: ResumablePartial, under conditions: DownloadConditions
     ) async throws -> DownloadOutcome {
         let digests = PartDigests(plan)
         return try await resume(partial, replaying: { digests.update($0) }) { content in
             job.emit(.resumed(at: content.writer.contentBytes))
-            return try await receive(plan, into: content, digests, over: network)
+            return try await receive(plan, into: content, digests, under: conditions)
         }
     }
 
     private func receive(
         _ plan: BundlePlan, into content: ContentWriter, _ digests: PartDigests,
-        over network: NetworkConditions
+        under conditions: DownloadConditions
     ) async throws -> DownloadOutcome {
         let transfer = BundleTransfer(plan, from: content.writer.contentBytes, digests) { file, offset in
             var request = file.urlRequest
@@ -66,7 +66,7 @@ extension DownloadRun {
                     file.isStrong ? file.validator.rangeCondition(now: environment.now()) : nil,
                     forHTTPHeaderField: "If-Range")
             }
-            let (head, exchange) = try await send(request, over: network)
+            let (head, exchange) = try await send(request, under: conditions)
             guard head.status == 200 || head.status == 206 else {
                 exchange.cancel()
                 throw DownloadError.Reason.status(
@@ -75,10 +75,12 @@ extension DownloadRun {
             return (head, exchange)
         }
         defer { transfer.cancel() }
-        return try await receive(into: content, announced: plan.length, from: transfer.next)
+        return try await receive(into: content, announced: plan.length) {
+            try await transfer.next().map(ReceivedPiece.init)
+        }
     }
 
-    private func bundlePlan(over network: NetworkConditions) async throws -> BundlePlan {
+    private func bundlePlan(under conditions: DownloadConditions) async throws -> BundlePlan {
         var files: [BundlePlan.File] = []
         for file in request.files {
             let expected = file.expected
@@ -89,7 +91,7 @@ extension DownloadRun {
                         validator: Validator(), isStrong: false))
                 continue
             }
-            let head = try await head(of: file, over: network)
+            let head = try await head(of: file, under: conditions)
             if let encoding = head.encoding { throw DownloadError.Reason.encoded(encoding) }
             if head.hasMalformedLength { throw DownloadError.Reason.connection(.malformed) }
             guard let length = head.contentLength ?? expected.length else {
@@ -110,15 +112,16 @@ extension DownloadRun {
 
     /// The head of the response that a file would have. A server that does not tell without the content is asked for that,
     /// and left.
-    private func head(of file: BundleFile, over network: NetworkConditions) async throws -> ResponseHead {
+    private func head(of file: BundleFile, under conditions: DownloadConditions) async throws -> ResponseHead
+    {
         var request = file.urlRequest
         request.prepare(for: .whole)
         request.httpMethod = "HEAD"
-        let (head, exchange) = try await send(request, over: network)
+        let (head, exchange) = try await send(request, under: conditions)
         await exchange.drain()
         if head.status == 200, head.contentLength != nil { return head }
         request.httpMethod = "GET"
-        let (full, body) = try await send(request, over: network)
+        let (full, body) = try await send(request, under: conditions)
         body.cancel()
         guard full.status == 200 else {
             throw DownloadError.Reason.status(

@@ -6,12 +6,17 @@ struct ResponseHead: Sendable {
     let status: Int
     /// Whether the response came by HTTP/2 or later, which mark the end of every body; `nil` if that is unknown.
     private let isFramed: Bool?
+    /// Whether the transport decodes the body if it is encoded.
+    let isDecoded: Bool
     /// The values by lowercase name.
     private let fields: [String: String]
 
-    init(status: Int, isFramed: Bool? = nil, fields: [(name: String, value: String)]) {
+    init(
+        status: Int, isFramed: Bool? = nil, isDecoded: Bool = false, fields: [(name: String, value: String)]
+    ) {
         self.status = status
         self.isFramed = isFramed
+        self.isDecoded = isDecoded
         self.fields = Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { first, second in
             "\(first), \(second)"
         }
@@ -58,15 +63,29 @@ struct ResponseHead: Sendable {
         self["retry-after"].flatMap { RetryAfter.parse($0, sent: self["date"], now: now) }
     }
 
-    /// The encoding of the body that the server applied despite `Accept-Encoding: identity`, and without having been
-    /// offered any transfer coding.
-    var encoding: String? {
-        let codings = [("content-encoding", "identity"), ("transfer-encoding", "chunked")]
-        return codings.lazy.compactMap { name, plain in
-            self[name].map(\.trimmed).flatMap {
-                ["", "identity", plain].contains($0.lowercased()) ? nil : $0
-            }
-        }.first
+    /// The encoding of the body; `nil` if there is none. Nobody offers a transfer coding but that of chunks.
+    var encoding: String? { transferCoding ?? contentCoding }
+
+    private var transferCoding: String? {
+        self["transfer-encoding"].map(\.trimmed).flatMap {
+            ["", "identity", "chunked"].contains($0.lowercased()) ? nil : $0
+        }
+    }
+
+    private var contentCoding: String? {
+        guard let name = self["content-encoding"]?.trimmed, !["", "identity"].contains(name.lowercased())
+        else {
+            return nil
+        }
+        // Some servers declare archives as encoded, whose content is the archive: browsers ignore that, too.
+        let type = self["content-type"]?.prefix { $0 != ";" }.trimmed.lowercased()
+        let isArchive = ["application/gzip", "application/x-gzip", "application/x-tgz"].contains(type)
+        return isArchive && !isDecoded && ContentCoding(name) == .gzip ? nil : name
+    }
+
+    /// The encoding of a whole body that can be decoded.
+    var decodableCoding: ContentCoding? {
+        transferCoding == nil ? contentCoding.flatMap(ContentCoding.init) : nil
     }
 }
 
@@ -100,6 +119,11 @@ struct EntityTag: Hashable, Sendable {
 
     /// Whether equal tags mean equal bytes, as required for resuming a download.
     var isStrong: Bool { !text.hasPrefix("W/") }
+
+    /// The weak comparison (RFC 9110, section 8.8.3.2).
+    func isSimilar(to other: EntityTag) -> Bool { opaque == other.opaque }
+
+    private var opaque: Substring { isStrong ? text[...] : text.dropFirst(2) }
 
     /// Returns `nil` for an invalid entity tag, since it is sent back in the headers of later requests.
     init?(_ text: String) {

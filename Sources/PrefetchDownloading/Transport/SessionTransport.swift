@@ -156,7 +156,7 @@ extension ResponseHead {
     init?(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return nil }
         self.init(
-            status: response.statusCode,
+            status: response.statusCode, isDecoded: true,
             fields: response.allHeaderFields.compactMap { name, value in
                 guard let name = name as? String, let value = value as? String else { return nil }
                 return (name, value)
@@ -167,8 +167,8 @@ extension ResponseHead {
 extension TransferFailure {
     /// Drops the message of the error, which may contain the URL.
     init(_ error: any Error) {
-        if let error = error as? URLError, error.isOfRestrictedNetwork {
-            self = .networkNotAllowed
+        if let restriction = (error as? URLError)?.networkRestriction {
+            self = restriction
             return
         }
         switch (error as? URLError)?.code {

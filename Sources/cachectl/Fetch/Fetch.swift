@@ -26,9 +26,9 @@ struct Fetch: CacheCommand {
 
             --json prints one object per line. "event" is started, resumed, progress (at most once per \
             percent), retrying or, once for each item, finished; "outcome" is then stored, delivered, \
-            notModified, alreadyCached, alreadyPromoted, refused, cancelled or failed.
+            notModified, alreadyCached, alreadyPromoted, refused, postponed, cancelled or failed.
 
-            Exit codes: 130 interrupted, 65 unexpected content, 69 a server failed, 75 refused. If several \
+            Exit codes: 130 interrupted, 65 unexpected content, 69 a server failed, 75 refused or postponed. If several \
             items failed, the first of these that occurred.
 
             EXAMPLES:
@@ -76,6 +76,9 @@ struct Fetch: CacheCommand {
             """)
     var recordUrl = false
 
+    @Flag(help: "Ask servers not to compress what they send.")
+    var uncompressed = false
+
     @Flag(help: "Store opened items again; their files stay.")
     var anew = false
 
@@ -106,6 +109,8 @@ struct Fetch: CacheCommand {
 
     @Flag(help: "Do not download what paused sources send, whose items are not opened ('stats --by source').")
     var gate = false
+
+    @OptionGroup(title: "Conditions") var conditions: ConditionOptions
 
     @OptionGroup var shared: SharedOptions
 
@@ -172,14 +177,15 @@ struct Fetch: CacheCommand {
         configuration.attempts = tries
         configuration.admission = onlyFreeSpace ? .onlyIntoFreeSpace : .evicting
         // Whoever enters the command wants it done now.
-        configuration.network = .any
+        configuration.conditions = conditions.conditions
+        configuration.device = conditions.device
         configuration.pausesInLowPower = false
         configuration.gate = gate ? .pausingUnopenedSources : .open
         return configuration
     }
 
     private func request(for target: FetchTarget) -> DownloadRequest {
-        DownloadRequest(
+        var request = DownloadRequest(
             target.urlRequest, key: target.key, source: item.source,
             destination: item.destination(target.fileName),
             intent: item.requested ? .userRequested : .opportunistic,
@@ -187,6 +193,8 @@ struct Fetch: CacheCommand {
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
             recordedURL: recordUrl ? target.url : nil,
             whenCached: whenCached, whenPromoted: whenPromoted)
+        request.allowsCompressedTransfer = !uncompressed
+        return request
     }
 }
 

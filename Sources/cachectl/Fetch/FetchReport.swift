@@ -130,6 +130,11 @@ extension DownloadOutcome {
             let failure = CommandFailure(refusal, of: key)
             let json: JSONObject = ["outcome": "refused", "refused": refusal.reason, "keptBytes": kept]
             return (json, nil, CommandFailure(failure.code, (failure.message ?? "") + remark(onKept: kept)))
+        case .postponed(let condition, let kept):
+            let failure = CommandFailure(
+                .refused, "'\(key)' is postponed, since \(condition)\(remark(onKept: kept))")
+            let json: JSONObject = ["outcome": "postponed", "condition": condition.name, "keptBytes": kept]
+            return (json, nil, failure)
         case .cancelled(let kept):
             let failure = CommandFailure(.interrupted, "'\(key)' was interrupted\(remark(onKept: kept))")
             return (["outcome": "cancelled", "keptBytes": kept], nil, failure)
@@ -157,7 +162,7 @@ extension CommandFailure {
             case .undelimitedBody:
                 (.unavailable, "; a list of --from-file takes the SHA-256 as its third column")
             case .tooManyRedirects, .status, .connection, .stalled, .truncated, .tooLong, .wrongRange,
-                .encoded, .partialLost, .changed, .unknownLength:
+                .encoded, .undecodable, .expandsTooFar, .partialLost, .changed, .unknownLength:
                 (.unavailable, "")
             }
         self.init(code, error.description + advice)

@@ -16,6 +16,11 @@ import Testing
         return try HTTPTestServer { resource.answer(to: $0) }
     }
 
+    private func fetch(_ arguments: [String]) throws -> Tool.Outcome {
+        try Tool.run(
+            Tool.path, ["fetch"] + arguments + ["--container", container.root.path], in: container.folder)
+    }
+
     private func hexadecimal(_ content: Data) -> String {
         SHA256.hash(data: content).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
@@ -47,6 +52,64 @@ import Testing
         #expect(item["expiresAtMilliseconds"] is Int)
         let path = try container.succeed("open", "k").text
         #expect(path == container.root.appending(path: "Documents/Podcasts/A.txt").path + "\n")
+    }
+
+    /// Hours that are over, or yet to come, wherever this runs.
+    private var otherHours: String {
+        let hour = Calendar.current.component(.hour, from: Date())
+        func text(_ hour: Int) -> String { "\(hour % 24 < 10 ? "0" : "")\(hour % 24):00" }
+        return "\(text(hour + 6))-\(text(hour + 9))"
+    }
+
+    @Test func anUnmetConditionIsNamed() throws {
+        let server = try server()
+        let url = server.url().absoluteString
+        let file = try container.folder.write(Data("power=no\nmetered=yes\n".utf8), to: "state").path
+        let cases: [(arguments: [String], name: String, message: String)] = [
+            (["--between", otherHours], "hours", "it is not \(otherHours)"),
+            (["--powered", "--device-state", file], "externalPower", "the device runs on its battery"),
+            (
+                ["--unmetered", "--device-state", file], "unexpensiveNetwork",
+                "the network is metered or expensive"
+            ),
+            (["--daily-limit", "0"], "dailyLimit", "the 0 bytes that may be received for '127.0.0.1'"),
+            (["--powered", "--device-state", "/none"], "unknown", "/none cannot be read"),
+        ]
+        for (arguments, name, message) in cases {
+            let outcome = try fetch([url, "--key", "k"] + arguments)
+            #expect(outcome.status == 75 && outcome.text.isEmpty)
+            #expect(
+                outcome.errors.contains("'k' is postponed, since ")
+                    && outcome.errors.contains(message))
+            let json = try fetch(["--json", url, "--key", "k"] + arguments)
+            #expect(
+                json.text.contains("\"outcome\":\"postponed\"")
+                    && json.text.contains("\"condition\":\"\(name)\""))
+        }
+        #expect(server.requests.isEmpty)
+        // Each of them met.
+        try Data("power=yes\nmetered=no\n".utf8).write(to: URL(filePath: file))
+        try container.succeed(
+            "fetch", url, "--powered", "--unmetered", "--unconstrained", "--device-state", file, "--between",
+            otherHours, "--between", "00:00-24:00", "--daily-limit", "1MB")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [
+        ["--between", "1-5"], ["--between", "25:00-26:00"], ["--daily-limit", "-1"],
+        ["--daily-limit", "much"],
+        ["--unmetered"], ["--unconstrained"],
+    ])
+    func conditionsThatAreNoneAreAnError(arguments: [String]) throws {
+        let outcome = try fetch(["http://127.0.0.1/", "--key", "k"] + arguments)
+        #expect(outcome.status == 64)
+    }
+
+    @Test func serversMayCompressUnlessTheyAreAskedNotTo() throws {
+        let server = try server()
+        try container.succeed("fetch", server.url("/a").absoluteString)
+        try container.succeed("fetch", server.url("/b").absoluteString, "--uncompressed")
+        #expect(server.requests.map { $0.headers["accept-encoding"] } == ["gzip, deflate", "identity"])
     }
 
     @Test func whatTheUserAskedForGoesStraightToItsDestination() throws {
@@ -240,8 +303,7 @@ import Testing
             ["http:///a"], ["http://a b/"],
         ])
     func whatCannotBeMeantIsAFailureOfUsage(_ arguments: [String]) throws {
-        let outcome = try Tool.run(
-            Tool.path, ["fetch"] + arguments + ["--container", container.root.path], in: container.folder)
+        let outcome = try fetch(arguments)
         #expect(outcome.status == 64)
         #expect(!outcome.errors.isEmpty)
     }

@@ -16,8 +16,10 @@ internal import Foundation
     }
 
     extension URLError {
-        /// Whether there is a network, but none that the request may use.
-        var isOfRestrictedNetwork: Bool { networkUnavailableReason != nil }
+        /// Why the request may not use the network that there is.
+        var networkRestriction: TransferFailure? {
+            networkUnavailableReason.map { $0 == .constrained ? .networkIsConstrained : .networkIsExpensive }
+        }
     }
 
     extension PowerState {
@@ -52,7 +54,7 @@ internal import Foundation
     }
 
     extension URLError {
-        var isOfRestrictedNetwork: Bool { false }
+        var networkRestriction: TransferFailure? { nil }
     }
 
     extension PowerState {

@@ -1,0 +1,116 @@
+public import Foundation
+
+/// What a device and its network are like at a moment.
+public struct DeviceState: Hashable, Sendable {
+    /// Whether the network is metered, or expensive in another way.
+    public var isNetworkExpensive = false
+    /// Whether the network is to be used sparingly.
+    public var isNetworkConstrained = false
+    /// Whether the device is charging, or has no battery; `nil` if that is not known.
+    public var hasExternalPower: Bool?
+
+    /// Creates the state of a device about which nothing is known.
+    public init() {}
+}
+
+/// Where a downloader learns what the device and its network are like: at most every ten seconds.
+///
+/// ```swift
+/// configuration.device = DeviceStateSource {
+///     var state = DeviceState()
+///     state.hasExternalPower = await MainActor.run { UIDevice.current.batteryState != .unplugged }
+///     return state
+/// }
+/// ```
+public struct DeviceStateSource: Sendable {
+    let read: @Sendable () async throws -> DeviceState
+
+    /// Creates a source.
+    ///
+    /// - Parameter read: Returns the state now. May block its thread. Where it throws, no condition of the network and the
+    ///   power is met.
+    public init(_ read: @escaping @Sendable () async throws -> DeviceState) {
+        self.read = read
+    }
+
+    /// What the system says. On Linux that is whether there is external power (`/sys/class/power_supply`); Apple platforms
+    /// apply the conditions of the network to each request by themselves, and do not say here whether the device charges.
+    public static let system = DeviceStateSource { try PowerSupplies.state() }
+
+    /// A file that the system, or its administrator, keeps up to date, of lines such as `metered=yes`, `constrained=no` and
+    /// `power=yes`. What it does not say is as for ``system``. Empty lines and those that begin with `#` are skipped;
+    /// anything else is an error.
+    public static func file(_ url: URL) -> DeviceStateSource {
+        DeviceStateSource {
+            let text: String
+            do {
+                text = try String(contentsOf: url, encoding: .utf8)
+            } catch {
+                throw DeviceStateError(description: "\(url.path) cannot be read")
+            }
+            var state = try PowerSupplies.state()
+            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                do throws(DeviceStateError) {
+                    try state.apply(line)
+                } catch {
+                    throw DeviceStateError(description: "\(url.path), line \(index + 1): \(error)")
+                }
+            }
+            return state
+        }
+    }
+}
+
+/// Why the state of a device is not known.
+struct DeviceStateError: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension DeviceState {
+    fileprivate mutating func apply(_ line: Substring) throws(DeviceStateError) {
+        let line = line.trimmingCharacters(in: .whitespaces)
+        guard !line.isEmpty, !line.hasPrefix("#") else { return }
+        let parts = line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+        let value: Bool? = parts.count == 2 ? ["yes": true, "no": false][parts[1].lowercased()] : nil
+        switch (parts[0].lowercased(), value) {
+        case ("metered", let value?): isNetworkExpensive = value
+        case ("constrained", let value?): isNetworkConstrained = value
+        case ("power", let value?): hasExternalPower = value
+        default:
+            throw DeviceStateError(
+                description: "'\(line)' is none of metered, constrained and power, with =yes or =no")
+        }
+    }
+}
+
+/// What Linux says about the power.
+enum PowerSupplies {
+    /// - Parameter folder: A folder for each battery and charger, of which a machine without either has none
+    ///   (`Documentation/ABI/testing/sysfs-class-power` of Linux).
+    static func state(in folder: String = "/sys/class/power_supply") throws -> DeviceState {
+        var state = DeviceState()
+        #if os(Linux)
+            guard FileManager.default.fileExists(atPath: folder) else {
+                state.hasExternalPower = true
+                return state
+            }
+            let supplies = try FileManager.default.contentsOfDirectory(atPath: folder).map { name in
+                ["type", "online", "status", "scope"].map { value(of: $0, in: "\(folder)/\(name)") }
+            }
+            // Not the battery of a mouse.
+            let own = supplies.filter { $0[3] != "Device" }
+            let isOnline = own.contains { $0[0] != "Battery" && $0[1] == "1" }
+            let isDraining = own.contains { $0[0] == "Battery" && $0[2] == "Discharging" }
+            let hasBattery = own.contains { $0[0] == "Battery" }
+            state.hasExternalPower = isOnline || (!isDraining && hasBattery) || !hasBattery
+        #endif
+        return state
+    }
+
+    /// Nothing for what a supply does not say, or says no longer.
+    private static func value(of name: String, in supply: String) -> String? {
+        FileManager.default.contents(atPath: "\(supply)/\(name)").map {
+            String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+internal import Foundation
+internal import PrefetchCaching
+
+/// Sending a request, and storing what comes.
+extension DownloadRun {
+    /// - Parameter content: Receives the rest if `plan` is ``RequestPlan/rest(of:condition:)``.
+    func perform(
+        _ plan: RequestPlan, in attempt: Attempt, resuming content: ContentWriter? = nil
+    ) async throws -> DownloadOutcome {
+        let (head, exchange): (ResponseHead, Exchange)
+        do {
+            (head, exchange) = try await send(plan, in: attempt)
+        } catch {
+            throw try await end(content, keeping: plan.keptBytes, after: error)
+        }
+        defer { exchange.cancel() }
+        let response = ResponsePlan(
+            head, isSecure: exchange.isSecure, to: plan, acceptsEncoded: attempt.acceptsEncoded,
+            expecting: expected, now: environment.now())
+        switch response {
+        case .notModified:
+            await exchange.drain()
+            if request.whenPromoted == .replaceIfUnmodified, let file = try await promoted() {
+                return .alreadyPromoted(file)
+            }
+            // The item may have been evicted in the meantime.
+            let isThere = try await cache.description(of: request.key) != nil
+            return isThere ? .notModified : try await perform(.whole, in: attempt)
+        case .restart:
+            exchange.cancel()
+            try await content?.writer.cancel()
+            return try await perform(.whole, in: attempt)
+        case .fail(let reason): throw try await end(content, keeping: plan.keptBytes, after: reason)
+        case .complete(let partial):
+            await exchange.drain()
+            return try await resume(partial) { try await receive(into: $0, announced: nil, from: { nil }) }
+        case .append(let total):
+            guard let content else { throw DownloadError.Reason.partialLost }
+            job.emit(.resumed(at: plan.keptBytes))
+            return try await receive(into: content, announced: total, from: exchange.content())
+        case .store(let length, let encoding):
+            // The partial is not part of the server's version.
+            try await content?.writer.cancel()
+            if case .confirmation = plan { try await cache.discardPartial(of: request.key) }
+            let now = environment.now()
+            let metadata = request.metadata(Validator(head, now: now))
+            let begun = try await cache.beginStoring(
+                metadata, expectedLength: length,
+                // Without a strong validator, a partial could not be distinguished from that of another version.
+                keepingPartial: metadata.validator.isStrong(in: head, now: now),
+                whenPromoted: request.whenPromoted, on: job.terms)
+            switch begun {
+            case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
+            case .writer(let writer):
+                let digest = ContentDigest(for: expected)
+                let content = ContentWriter(
+                    writer: writer, isResumed: false, digest: digest, expected: expected)
+                do {
+                    return try await receive(
+                        into: content, announced: encoding == nil ? length : nil,
+                        from: exchange.content(encodedBy: head.isDecoded ? nil : encoding))
+                } catch var failure as AttemptFailure {
+                    failure.wasEncoded = encoding != nil
+                    throw failure
+                }
+            }
+        }
+    }
+
+    /// Stores what is received, and completes the item.
+    ///
+    /// - Parameters:
+    ///   - announced: The announced length of the whole content in bytes; `nil` if unknown.
+    ///   - next: Returns the next piece of the content, or `nil` after the last one.
+    func receive(
+        into content: ContentWriter, announced: Int64?, from next: () async throws -> ReceivedPiece?
+    ) async throws -> DownloadOutcome {
+        let stored: StoreOutcome
+        let isKnown = content.isResumed ? false : try await cache.remembersStored(request.key)
+        job.beginFetching(at: content.writer.contentBytes, isKnown: isKnown)
+        do {
+            stored = try await content.writeAll(
+                announced: announced, progress: { job.emit(.progress($0)) },
+                from: {
+                    do {
+                        while true {
+                            // What has arrived is stored.
+                            if content.writer.contentBytes < announced ?? .max {
+                                try await keeper.require(job.conditions, for: request.source)
+                            }
+                            guard let piece = try await next() else { return nil }
+                            job.noteFetched(piece, at: content.writer.contentBytes)
+                            keeper.note(piece.receivedBytes, for: request.source)
+                            if !piece.content.isEmpty { return piece.content }
+                        }
+                    } catch DownloadError.Reason.connection(let failure) where !Task.isCancelled {
+                        let received = content.writer.contentBytes
+                        if let announced {
+                            throw DownloadError.Reason.truncated(received: received, announced: announced)
+                        }
+                        throw DownloadError.Reason.connection(failure == .other ? .connectionLost : failure)
+                    }
+                })
+        } catch {
+            throw try await end(content, after: error)
+        }
+        switch stored {
+        case .stored(let summary): return .stored(summary)
+        case .delivered(let file): return .delivered(file)
+        case .refused(let refusal):
+            return try await refused(
+                refusal,
+                keptBytes: try await cache.partial(of: request.key, for: partialIntent)?.contentBytes ?? 0)
+        }
+    }
+
+    /// - Parameter replay: Receives the content of the partial.
+    func resume(
+        _ partial: ResumablePartial,
+        replaying replay: @escaping @Sendable (UnsafeRawBufferPointer) -> Void = { _ in },
+        _ body: (ContentWriter) async throws -> DownloadOutcome
+    ) async throws -> DownloadOutcome {
+        let digest = ContentDigest(for: expected)
+        switch try await cache.resumeStoring(
+            partial, whenPromoted: request.whenPromoted, on: job.terms,
+            replay: {
+                digest.update($0)
+                replay($0)
+            })
+        {
+        case .refused(let refusal): return try await refused(refusal, keptBytes: partial.contentBytes)
+        case .gone: throw DownloadError.Reason.partialLost
+        case .writer(let writer):
+            guard writer.contentBytes == partial.contentBytes else {
+                // The end of the partial was damaged and dropped. The next attempt requests what is missing.
+                var failure = AttemptFailure(DownloadError.Reason.partialLost)
+                failure.keptBytes = try await writer.keep()
+                throw failure
+            }
+            return try await body(
+                ContentWriter(writer: writer, isResumed: true, digest: digest, expected: expected))
+        }
+    }
+
+    func refused(_ refusal: Refusal, keptBytes: Int64) async throws -> DownloadOutcome {
+        guard refusal == .alreadyPromoted else { return .refused(refusal, keptBytes: keptBytes) }
+        // Opened since the lookup.
+        guard let item = try await promoted() else { return .refused(refusal, keptBytes: 0) }
+        return .alreadyPromoted(item)
+    }
+
+    /// Ends a request or the writer of its content, keeping the partial if it may be part of the content.
+    ///
+    /// - Parameter keptBytes: The length of the partial if there is no writer.
+    /// - Returns: The failure, with the number of bytes kept.
+    private func end(
+        _ content: ContentWriter?, keeping keptBytes: Int64 = 0, after error: any Error
+    ) async throws -> AttemptFailure {
+        var failure = AttemptFailure(error)
+        let keepsPartial = failure.reason?.keepsPartial ?? true
+        guard let content else {
+            if keepsPartial {
+                failure.keptBytes = keptBytes
+            } else {
+                try await cache.discardPartial(of: request.key)
+            }
+            return failure
+        }
+        failure.wasResumed = content.isResumed
+        do throws(CacheError) {
+            failure.keptBytes = try await content.end(after: failure.reason)
+        } catch {
+            // If the download was cancelled with the cache, the partial was kept when that was closed.
+            guard failure.reason == nil, [.closed, .suspended, .writerIsFinished].contains(error) else {
+                throw error
+            }
+        }
+        return failure
+    }
+}

@@ -1,0 +1,267 @@
+import Foundation
+import HTTPTestServer
+import PrefetchCaching
+import Testing
+
+@testable import PrefetchDownloading
+
+#if canImport(CPrefetchZlib)
+    /// Content that the server compresses for the transfer.
+    @Suite struct CompressedTransferTests {
+        /// Three whole chunks and a bit, of lines that are alike.
+        private static let text = Data(
+            (0..<60_000).map { "\($0 * 7919 % 60_000): a line of an article, such as feeds have\n" }.joined()
+                .utf8)
+
+        private static let resource = {
+            var resource = TestResource(text, lastModified: Date(timeIntervalSinceNow: -86_400).inHTTP)
+            resource.encoded = ("gzip", text.compressed())
+            return resource
+        }()
+
+        private static func offers(_ server: HTTPTestServer) -> [String?] {
+            server.requests.map { $0.headers["accept-encoding"] }
+        }
+
+        // MARK: Downloads
+
+        @Test func itIsDecodedWhileItIsStored() async throws {
+            let cache = try await TestCache()
+            let server = try HTTPTestServer { Self.resource.answer(to: $0) }
+            let downloader = cache.downloader()
+            let request = DownloadRequest(server.url())
+            #expect(await downloader.prefetch(request).outcome.isStored)
+            #expect(try await cache.holds(Self.text))
+            #expect(Self.offers(server) == ["gzip, deflate"])
+            #expect(downloader.totals.receivedBytes == server.bodyBytesSent)
+            #expect(downloader.totals.receivedBytes * 4 < Self.text.count)
+            #expect(downloader.totals.wastedBytes == 0)
+            // The tag of the encoded response stands for the content.
+            #expect(await downloader.prefetch(request).outcome == .notModified)
+            #expect(server.requests.last?.headers["if-none-match"] == "W/\"1\"")
+        }
+
+        @Test func expectationsApplyToTheContent() async throws {
+            let cache = try await TestCache()
+            let server = try HTTPTestServer { Self.resource.answer(to: $0) }
+            let length = Int64(Self.text.count)
+            #expect(await cache.download(DownloadRequest(server.url(), "exact", .length(length))).isStored)
+            let short = await cache.download(DownloadRequest(server.url(), "short", .length(length + 1)))
+            #expect(short.error?.reason == .wrongLength(expected: length + 1, actual: length))
+            #expect(server.requests.count == 2)
+            let long = await cache.download(DownloadRequest(server.url(), "long", .length(length - 1)))
+            guard case .tooLong(_, announced: length - 1)? = long.error?.reason else {
+                Issue.record("\(long)")
+                return
+            }
+            let digest = [UInt8](repeating: 1, count: 32)
+            let wrong = await cache.download(DownloadRequest(server.url(), "wrong", .sha256(digest)))
+            guard case .wrongDigest(expected: digest, _)? = wrong.error?.reason else {
+                Issue.record("\(wrong)")
+                return
+            }
+        }
+
+        @Test func notWhereItIsUnwanted() async throws {
+            let cache = try await TestCache()
+            let server = try HTTPTestServer { Self.resource.answer(to: $0) }
+            var plain = DownloadRequest(server.url(), "plain")
+            plain.allowsCompressedTransfer = false
+            #expect(await cache.download(plain).isStored)
+            _ = await cache.download(DownloadRequest(server.url(), "long", .length(17 << 20)))
+            #expect(Self.offers(server) == ["identity", "identity"])
+        }
+
+        // MARK: Interruptions
+
+        /// A range of the encoded response would be none of the content, but one of the plain response is.
+        @Test func whatWasStoredIsResumedByAPlainRange() async throws {
+            let cache = try await TestCache()
+            let encoded = Self.text.compressed()
+            let server = try HTTPTestServer(
+                inTurn: { Self.resource.answer(to: $0).cut(after: encoded.count * 9 / 10) },
+                { Self.resource.answer(to: $0) })
+            let downloader = cache.downloader()
+            let download = downloader.prefetch(DownloadRequest(server.url()))
+            let resumed = await download.event { if case .resumed = $0 { true } else { false } }
+            guard case .resumed(let offset)? = resumed else { Issue.record("it was not resumed"); return }
+            #expect(await download.outcome.isStored)
+            #expect(try await cache.holds(Self.text))
+            #expect(offset > 0 && offset % (1 << 20) == 0)
+            #expect(Self.offers(server) == ["gzip, deflate", "identity"])
+            #expect(server.requests.map(\.rangeStart) == [nil, Int(offset)])
+            // What was not stored in complete chunks of the first response, as bytes that were received.
+            #expect((1...Int64(encoded.count / 2)).contains(downloader.totals.wastedBytes))
+        }
+
+        /// Nothing of it can be kept: what is plain is at least received once more only.
+        @Test func whatCannotBeKeptIsRequestedPlain() async throws {
+            let cache = try await TestCache()
+            let encoded = Self.text.compressed()
+            let server = try HTTPTestServer { request in
+                var resource = Self.resource
+                (resource.entityTag, resource.lastModified) = (nil, nil)
+                let answer = resource.answer(to: request)
+                return answer.headers["Content-Encoding"] == nil
+                    ? answer : answer.cut(after: encoded.count - 9)
+            }
+            let downloader = cache.downloader()
+            #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome.isStored)
+            #expect(try await cache.holds(Self.text))
+            #expect(Self.offers(server) == ["gzip, deflate", "identity"])
+            #expect(downloader.totals.wastedBytes >= Int64(encoded.count) - 100)
+        }
+
+        @Test func whatIsDamagedIsRequestedPlain() async throws {
+            let cache = try await TestCache()
+            var damaged = Self.resource
+            damaged.encoded?.body[5000] ^= 1
+            let server = try HTTPTestServer { [damaged] in damaged.answer(to: $0) }
+            #expect(await cache.download(DownloadRequest(server.url())).isStored)
+            #expect(try await cache.holds(Self.text))
+            #expect(Self.offers(server) == ["gzip, deflate", "identity"])
+        }
+
+        // MARK: Bombs
+
+        /// 1 GiB of zeros compresses to a megabyte. They are content as any other where they come as they are.
+        @Test func whatExpandsTooFarIsRequestedPlain() async throws {
+            let cache = try await TestCache()
+            // A thousand members of a mebibyte each.
+            let member = Data(count: 1 << 20).compressed()
+            let bomb = Data((0..<1024).map { _ in member }.joined())
+            var resource = TestResource(Data(count: 3 << 20))
+            resource.encoded = ("gzip", bomb)
+            let server = try HTTPTestServer { [resource] in resource.answer(to: $0) }
+            let downloader = cache.downloader()
+            let download = downloader.prefetch(DownloadRequest(server.url()))
+            var failures: [DownloadError.Reason] = []
+            for await case .retrying(_, let error) in download.events { failures.append(error.reason) }
+            guard case .expandsTooFar(let received, let length)? = failures.first, failures.count == 1 else {
+                Issue.record("\(failures)")
+                return
+            }
+            #expect(received <= bomb.count && length > received * 200)
+            // It ends as soon as there is a reason, in the middle of what was received.
+            #expect(length < 600 << 20)
+            #expect(try await cache.holds(resource.content))
+        }
+
+        // MARK: Decoding
+
+        private static let short = Data("content that is repeated: content, content, and content".utf8)
+        private static let formats = [
+            (ContentCoding.gzip, Compressed.gzip), (.deflate, Compressed.zlib), (.deflate, Compressed.bare),
+        ]
+
+        /// Decodes a body that arrives in pieces.
+        private static func decode(
+            _ body: Data, _ coding: ContentCoding, in pieces: Int
+        ) async throws -> (content: Data, received: Int) {
+            var rest = body[...]
+            let decoder = DecodedBody(coding) {
+                guard !rest.isEmpty else { return nil }
+                defer { rest = rest.dropFirst(pieces) }
+                return Data(rest.prefix(pieces))
+            }
+            var (content, received) = (Data(), 0)
+            while let piece = try await decoder.next() {
+                content += piece.content
+                received += piece.receivedBytes
+            }
+            return (content, received)
+        }
+
+        @Test(arguments: [1, 2, 3, 7, 100_000, 10_000_000])
+        func piecesOfAnyLengthAreDecoded(length: Int) async throws {
+            let text = length < 100 ? Self.short : Self.text
+            for (coding, format) in Self.formats {
+                let body = text.compressed(format)
+                let (content, received) = try await Self.decode(body, coding, in: length)
+                #expect(content == text && received == body.count)
+            }
+            let members = Self.short.compressed() + Data().compressed() + text.compressed()
+            let (content, received) = try await Self.decode(members, .gzip, in: length)
+            #expect(content == Self.short + text && received == members.count)
+        }
+
+        @Test func anEarlyEndIsNoticedAtEveryByte() async throws {
+            for (coding, format) in Self.formats {
+                let body = Self.short.compressed(format)
+                for length in 0..<body.count {
+                    await #expect(throws: DownloadError.Reason.undecodable) {
+                        try await Self.decode(body.prefix(length), coding, in: 5)
+                    }
+                }
+            }
+        }
+
+        /// `gzip` and the format of zlib have checksums.
+        @Test func noFlippedBitChangesTheContent() async throws {
+            for (coding, format) in Self.formats.prefix(2) {
+                let body = Self.short.compressed(format)
+                for bit in 0..<body.count * 8 {
+                    var flipped = body
+                    flipped[bit / 8] ^= 1 << (bit % 8)
+                    do {
+                        #expect(try await Self.decode(flipped, coding, in: 16).content == Self.short)
+                    } catch {
+                        #expect(error as? DownloadError.Reason == .undecodable)
+                    }
+                }
+            }
+        }
+
+        @Test func whatFollowsTheEndIsNoContent() async throws {
+            for (coding, format) in Self.formats {
+                await #expect(throws: DownloadError.Reason.undecodable) {
+                    try await Self.decode(Self.short.compressed(format) + Data("more".utf8), coding, in: 1000)
+                }
+            }
+        }
+    }
+
+    /// What a real server compresses.
+    @Suite(.enabled(if: Nginx.program != nil, "nginx is missing; '.ci/setup --servers' installs it."))
+    struct CompressedFeedTests {
+        /// A feed of articles: those of this project's documentation.
+        @Test func aFeedOfArticlesTakesHalfItsBytes() async throws {
+            let cache = try await TestCache()
+            let nginx = try Nginx()
+            let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(
+                path: "../../Sources")
+            let articles = try FileManager.default.contentsOfDirectory(
+                at: sources.appending(path: "PrefetchCaching/PrefetchCaching.docc"),
+                includingPropertiesForKeys: nil
+            ).filter { $0.pathExtension == "md" }
+            #expect(articles.count > 10)
+            var contents: [String: Data] = [:]
+            for article in articles {
+                let (name, content) = (article.lastPathComponent, try Data(contentsOf: article))
+                contents[name] = content
+                let file = nginx.files.appending(path: name)
+                try content.write(to: file)
+                // Not of this minute, so that its date tells versions apart.
+                let date = Date(timeIntervalSinceNow: -3600)
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
+            }
+            let downloader = cache.downloader()
+            let requests = try contents.keys.map {
+                DownloadRequest(try #require(URL(string: nginx.url("text/\($0)"))), try ItemKey($0))
+            }
+            for download in downloader.prefetch(requests) { #expect(await download.outcome.isStored) }
+            for (name, content) in contents { #expect(try await cache.cache.read(ItemKey(name)) == content) }
+            let totals = downloader.totals
+            for download in downloader.prefetch(requests) { #expect(await download.outcome == .notModified) }
+            #expect(downloader.totals.receivedBytes == totals.receivedBytes)
+            let all = contents.values.reduce(0) { $0 + $1.count }
+            let sent = nginx.stop().reduce(0) { $0 + $1.sent }
+            print(
+                "\(contents.count) articles: \(all) bytes, received as \(totals.receivedBytes), sent as \(sent)"
+            )
+            #expect(
+                (totals.receivedBytes...totals.receivedBytes + 40 * Int64(all) / 8192 + 2000).contains(sent))
+            #expect(totals.receivedBytes * 2 < all)
+        }
+    }
+#endif
