@@ -201,6 +201,13 @@ extension FileSystem {
         }
     }
 
+    /// Makes it durable that something was moved. After a power cut, a folder may have both names, and is left with either of
+    /// them: so first that it has the new one, and then that it has lost the old one.
+    func synchronizeMove(from source: Directory, to target: Directory) throws(FileSystemError) {
+        try synchronize(target.descriptor)
+        try synchronize(source.descriptor)
+    }
+
     /// Removes something staged: a file, or the folder of a bundle.
     func removeStaged(_ name: FilePath, in staging: Descriptor) throws(FileSystemError) {
         do {

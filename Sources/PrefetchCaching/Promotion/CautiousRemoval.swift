@@ -79,7 +79,14 @@ struct CautiousRemoval {
             try fileSystem.synchronize(folder.descriptor)
             try fileSystem.rename(
                 aside, in: staging.descriptor, to: leftover, in: staging.descriptor, .exclusive)
-            try fileSystem.synchronize(staging.descriptor)
+            do throws(FileSystemError) {
+                try fileSystem.synchronize(staging.descriptor)
+            } catch {
+                // After a power cut it may have the other name, and is to have been put back before that.
+                try fileSystem.rename(
+                    leftover, in: staging.descriptor, to: aside, in: staging.descriptor, .exclusive)
+                throw error
+            }
             try fileSystem.removeTree(leftover, in: staging.descriptor)
             return true
         }
@@ -114,11 +121,11 @@ struct CautiousRemoval {
     func putBack(_ aside: FilePath, as name: FileName, from staging: Directory, in folder: Directory)
         throws(FileSystemError) -> FileName?
     {
-        // If this process is killed before the flush, the name looks durable but is not. Recovery flushes the folder of
-        // a key before it removes a leftover of that key, so one exists until then.
+        // If this process is killed before the flush, the name looks durable but is not. Recovery flushes both folders before
+        // it removes a leftover of the key, so one exists until then.
         let leftover = try makeLeftover(for: aside, in: staging)
         let place = try rename(aside, from: staging, backTo: name, in: folder)
-        if place != nil { try fileSystem.synchronize(folder.descriptor) }
+        if place != nil { try fileSystem.synchronizeMove(from: staging, to: folder) }
         if let leftover { try fileSystem.unlink(leftover, in: staging.descriptor) }
         return place
     }

@@ -147,7 +147,8 @@ struct Leftovers: Sendable {
         if !isDryRun, found.length == 0, let entry = try ledger.entry(for: file.hash) {
             try destinations.coordinated(.write, entry) { () throws(CacheError) in
                 guard let folder = try destinations.existingFolder(of: entry) else { return }
-                try destinations.onDestination(entry, fileSystem.synchronize(folder.descriptor))
+                try destinations.onDestination(
+                    entry, fileSystem.synchronizeMove(from: file.folder, to: folder))
             }
         }
         do {

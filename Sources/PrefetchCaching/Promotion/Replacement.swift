@@ -92,10 +92,11 @@ struct Replacement: Sendable {
         let (staging, staged) = try files.staged(name, in: usual) ?? (usual, nil)
         return try destinations.coordinated(.publish, old) { () throws(CacheError) in
             if staged?.kind == .directory, try files.attributes(of: old, in: folder) == nil {
-                try destinations.onDestination(
-                    old,
-                    fileSystem.rename(
-                        name, in: staging.descriptor, to: old.name.path, in: folder.descriptor, .exclusive))
+                try destinations.onDestination(old) { () throws(FileSystemError) in
+                    try fileSystem.rename(
+                        name, in: staging.descriptor, to: old.name.path, in: folder.descriptor, .exclusive)
+                    try fileSystem.synchronizeMove(from: staging, to: folder)
+                }
                 return try complete(pending)
             }
             let present = try files.attributes(of: old, in: folder)
@@ -129,8 +130,7 @@ struct Replacement: Sendable {
         new.state = .committed
         try files.renewMark(of: new, in: folder)
         try destinations.onDestination(new) { () throws(FileSystemError) in
-            try fileSystem.synchronize(folder.descriptor)
-            try fileSystem.synchronize(staging.descriptor)
+            try fileSystem.synchronizeMove(from: staging, to: folder)
         }
         try ledger.put(new, replacing: pending)
         try files.discardStaged(FilePath(successor.stagedName), in: staging)
@@ -155,7 +155,7 @@ struct Replacement: Sendable {
         if try fileSystem.inode(of: pending.name.path, in: folder.descriptor) == inode {
             try exchange(pending, name, in: staging, folder)
             if try fileSystem.inode(of: name, in: staging.descriptor) == inode {
-                try fileSystem.synchronize(folder.descriptor)
+                try fileSystem.synchronizeMove(from: staging, to: folder)
                 return try fileSystem.removeStaged(name, in: staging.descriptor)
             }
             // Saved between the two calls.
