@@ -20,6 +20,7 @@ final class DownloadJob: Sendable {
         /// Whether it was ended, to be made again later.
         var isPaused = false
         var fetched = Fetched()
+        var claim: FetchClaim?
         var isOver = false
     }
 
@@ -154,6 +155,16 @@ final class DownloadJob: Sendable {
         }
         tally.note(event, of: request)
         for listener in listeners { listener.download.receive(event) }
+    }
+
+    /// Keeps the claim of the key until the attempt has ended.
+    func keep(_ claim: FetchClaim) { state.withLock { $0.claim = claim } }
+
+    func takeClaim() -> FetchClaim? {
+        state.withLock { state in
+            defer { state.claim = nil }
+            return state.claim
+        }
     }
 
     /// Notes that the content is fetched from an offset on.

@@ -195,11 +195,13 @@ struct DownloadRun: Sendable {
     }
 
     func countFetched(_ bytes: Int64, again: Int64, inVain: Int64) async {
-        guard bytes > 0 else { return }
-        keeper.noteCounted(bytes, for: request.source)
-        tally.count(received: bytes, again: again, inVain: inVain)
+        if bytes > 0 {
+            keeper.noteCounted(bytes, for: request.source)
+            tally.count(received: bytes, again: again, inVain: inVain)
+        }
         do {
-            try await cache.noteFetched(bytes, again: again, inVain: inVain, from: request.source)
+            try await cache.endFetch(
+                bytes, again: again, inVain: inVain, from: request.source, releasing: job.takeClaim())
         } catch {
             environment.logger.debug("A transfer was not counted.", metadata: ["error": "\(error)"])
         }
@@ -240,6 +242,17 @@ struct DownloadRun: Sendable {
     }
 
     private func downloadIfNeeded(_ attempt: Attempt) async throws -> DownloadOutcome {
+        if !job.isUrgent, request.files.isEmpty {
+            switch try await cache.beginFetch(
+                request.metadata(Validator()), expectedLength: expected.length, on: job.terms)
+            {
+            case .clear(let claim):
+                job.keep(claim)
+                return try await perform(.whole, in: attempt)
+            case .refused(let refusal): return .refused(refusal, keptBytes: 0)
+            case .occupied: break
+            }
+        }
         var replaced: PromotedFile?
         if request.whenPromoted != .storeAgain, let file = try await promoted() {
             guard request.whenPromoted == .replaceIfUnmodified, try await cache.isUnmodified(file.key) else {
@@ -259,20 +272,10 @@ struct DownloadRun: Sendable {
         case .heldElsewhere(isRunning: false), .unsupported:
             return try await download(unless: item?.validator, replacing: replaced, in: attempt)
         case .claimed(let claim):
-            let outcome: DownloadOutcome
-            do {
-                // Another process may have stored it just before.
-                if item == nil, replaced == nil, try await itemToKeep() != nil {
-                    outcome = .alreadyCached
-                } else {
-                    outcome = try await download(unless: item?.validator, replacing: replaced, in: attempt)
-                }
-            } catch {
-                await cache.release(claim)
-                throw error
-            }
-            await cache.release(claim)
-            return outcome
+            job.keep(claim)
+            // Another process may have stored it just before.
+            if item == nil, replaced == nil, try await itemToKeep() != nil { return .alreadyCached }
+            return try await download(unless: item?.validator, replacing: replaced, in: attempt)
         }
     }
 

@@ -119,16 +119,22 @@ struct ContentWriter: Sendable {
         progress: (DownloadProgress) -> Void, from next: () async throws -> Data?
     ) async throws -> StoreOutcome {
         let total = announced ?? expected.length
+        // Stored with the commit, in one call.
+        var last = Data()
         while let piece = try await next() {
-            let length = writer.contentBytes + Int64(piece.count)
+            let length = writer.contentBytes + Int64(last.count + piece.count)
             if let total, length > total {
                 throw DownloadError.Reason.tooLong(received: length, announced: total)
             }
             piece.withUnsafeBytes { digest.update($0) }
+            if length == announced {
+                last = piece
+                continue
+            }
             if let refusal = try await writer.write(piece) { return .refused(refusal) }
             progress(DownloadProgress(completedBytes: length, totalBytes: total))
         }
-        let length = writer.contentBytes
+        let length = writer.contentBytes + Int64(last.count)
         if let announced, length < announced {
             throw DownloadError.Reason.truncated(received: length, announced: announced)
         }
@@ -138,7 +144,10 @@ struct ContentWriter: Sendable {
         if let expected = expected.digest, let actual = digest.finalize(), expected != actual {
             throw DownloadError.Reason.wrongDigest(expected: expected, actual: actual)
         }
-        return try await writer.commit()
+        let outcome = try await writer.commit(appending: last)
+        if case .refused = outcome { return outcome }
+        if !last.isEmpty { progress(DownloadProgress(completedBytes: length, totalBytes: total)) }
+        return outcome
     }
 
     /// Ends the writer after a failure, keeping the partial if it may be part of the content.

@@ -48,7 +48,7 @@ extension DownloadRun {
                 metadata, expectedLength: length,
                 // Without a strong validator, a partial could not be distinguished from that of another version.
                 keepingPartial: metadata.validator.isStrong(in: head, now: now),
-                whenPromoted: request.whenPromoted, on: job.terms)
+                whenPromoted: request.whenPromoted, on: job.terms, recalling: true)
             switch begun {
             case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
             case .writer(let writer):
@@ -76,8 +76,8 @@ extension DownloadRun {
         into content: ContentWriter, announced: Int64?, from next: () async throws -> ReceivedPiece?
     ) async throws -> DownloadOutcome {
         let stored: StoreOutcome
-        let isKnown = content.isResumed ? false : try await cache.remembersStored(request.key)
-        job.beginFetching(at: content.writer.contentBytes, isKnown: isKnown)
+        var received = content.writer.contentBytes
+        job.beginFetching(at: received, isKnown: content.writer.wasStoredBefore)
         do {
             stored = try await content.writeAll(
                 announced: announced, progress: { job.emit(.progress($0)) },
@@ -85,16 +85,16 @@ extension DownloadRun {
                     do {
                         while true {
                             // What has arrived is stored.
-                            if content.writer.contentBytes < announced ?? .max {
+                            if received < announced ?? .max {
                                 try await keeper.require(job.conditions, for: request.source)
                             }
                             guard let piece = try await next() else { return nil }
-                            job.noteFetched(piece, at: content.writer.contentBytes)
+                            job.noteFetched(piece, at: received)
+                            received += Int64(piece.content.count)
                             keeper.note(piece.receivedBytes, for: request.source)
                             if !piece.content.isEmpty { return piece.content }
                         }
                     } catch DownloadError.Reason.connection(let failure) where !Task.isCancelled {
-                        let received = content.writer.contentBytes
                         if let announced {
                             throw DownloadError.Reason.truncated(received: received, announced: announced)
                         }

@@ -315,7 +315,7 @@ import Testing
             await downloader().prefetch(DownloadRequest(server.url("/2"), "2")).outcome
                 == .postponed(.dailyLimit(limit, source: "127.0.0.1"), keptBytes: 0))
         let other = self.downloader(cache) { $0.dailyLimit = limit }
-        try await cache.cache.noteFetched(1, again: 0, inVain: 0, from: "elsewhere")
+        try await cache.cache.endFetch(1, again: 0, inVain: 0, from: "elsewhere")
         var request = DownloadRequest(server.url("/3"), "3")
         request.source = "elsewhere"
         #expect(await other.prefetch(request).outcome.isStored)

@@ -21,10 +21,13 @@ public import Foundation
 public final class CacheWriter: Sendable {
     private let cache: PrefetchCache
     private let store: UnfinishedStore
+    /// Whether the item is remembered as stored before, and left unused; only if that was asked for.
+    package let wasStoredBefore: Bool
 
-    init(_ store: UnfinishedStore, of cache: PrefetchCache) {
+    init(_ store: UnfinishedStore, of cache: PrefetchCache, wasStoredBefore: Bool = false) {
         self.cache = cache
         self.store = store
+        self.wasStoredBefore = wasStoredBefore
     }
 
     deinit {
@@ -56,9 +59,12 @@ public final class CacheWriter: Sendable {
     ///   and the next ``PrefetchCache/open(_:progress:)-(ItemKey,_)`` completes it. With
     ///   ``WhenPromoted/storeAgain`` also what ``PrefetchCache/forget(_:)`` throws. After an error the writer has
     ///   ended.
-    public func commit() async throws(CacheError) -> StoreOutcome {
+    public func commit() async throws(CacheError) -> StoreOutcome { try await commit(appending: Data()) }
+
+    /// Appends the last content, and completes the item: as ``write(_:)`` and ``commit()`` in one call.
+    package func commit(appending bytes: Data) async throws(CacheError) -> StoreOutcome {
         try await run { store throws(CacheError) in
-            try store.commit(appending: UnsafeRawBufferPointer(start: nil, count: 0))
+            try bytes.withBytes { bytes throws(CacheError) in try store.commit(appending: bytes) }
         }
     }
 

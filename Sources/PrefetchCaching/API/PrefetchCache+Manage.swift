@@ -144,29 +144,9 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.evictionOutlook(of: key) }
     }
 
-    /// Counts bytes that were fetched over the network for a source.
-    ///
-    /// - Parameters:
-    ///   - again: How many of them had been fetched before.
-    ///   - inVain: How many of them were not kept.
-    package func noteFetched(
-        _ bytes: Int64, again: Int64, inVain: Int64, from source: String
-    ) async throws(CacheError) {
-        try await run { engine throws(CacheError) in
-            var figures = PrefetchFigures()
-            figures[.fetchedBytes] = bytes
-            figures[.fetchedAgainBytes] = again
-            figures[.fetchedInVainBytes] = inVain
-            engine.history.add(figures, to: source)
-        }
-    }
-
     /// Whether an item is remembered that was stored and left unused: downloading it again is a repetition.
     package func remembersStored(_ key: ItemKey) async throws(CacheError) -> Bool {
-        try await run { engine throws(CacheError) in
-            // Once for each download: what has just left need not be known.
-            try engine.catalog.reading(includingPending: false) { try $0.remembersStored(key.hash) }
-        }
+        try await run { engine throws(CacheError) in try engine.remembersStored(key) }
     }
 
     /// Returns what happened to the cache in all processes, and why, as far as they have saved it: up to about a second

@@ -57,6 +57,10 @@ final class FetchClaims: Sendable {
         }
     }
 
+    fileprivate func holds(_ claim: FetchClaim) -> Bool {
+        state.withLock { $0.claims[claim.hash] === claim }
+    }
+
     /// Does nothing for a claim that has ended.
     fileprivate func release(_ claim: FetchClaim) {
         let isHeld = state.withLock { state in
@@ -148,6 +152,8 @@ package final class FetchClaim: Sendable {
     }
 
     func release() { claims.release(self) }
+
+    var isHeld: Bool { claims.holds(self) }
 }
 
 /// Whether a key could be claimed.
@@ -163,9 +169,5 @@ extension PrefetchCache {
     /// Claims a key for the time in which its content is fetched.
     package func claim(_ key: ItemKey) async throws(CacheError) -> FetchClaimOutcome {
         try await run { engine throws(CacheError) in try engine.claims.claim(key.hash) }
-    }
-
-    package func release(_ claim: FetchClaim) async {
-        await lanes.run(.calls) { claim.release() }
     }
 }

@@ -1,6 +1,7 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -286,6 +287,35 @@ import Testing
         #expect(throws: CacheError.notARegularFile(link.path)) {
             try engine.store(contentsOfFolder: path, as: Self.metadata("more"), encoding: .automatic)
         }
+    }
+
+    /// The names of the earlier ones are tried, and none of their content is compared.
+    @Test func theSixtyFirstOfANameCostsWhatTheSecondDid() throws {
+        let calls = Mutex<[FileSystemTestSupport.Operation.Kind: Int]>([:])
+        let fileSystem = InterceptingFileSystem { operation in
+            calls.withLock { $0[operation.kind, default: 0] += 1 }
+        }
+        let engine = try container.engine(fileSystem: fileSystem)
+        let parts = try (0..<3).map { BundlePart(try FolderPath("part-\($0)"), contentBytes: 1000) }
+        var costs: [[FileSystemTestSupport.Operation.Kind: Int]] = []
+        for number in 1...61 {
+            let (key, content) = (try ItemKey("guide-\(number)"), prose(3000, seed: UInt64(number)))
+            let metadata = ItemMetadata(key: key, destination: .documents("Guide"), parts: parts)
+            calls.withLock { $0 = [:] }
+            #expect(
+                try content.withBytes { bytes throws(CacheError) in
+                    try engine.store(bytes, as: metadata, encoding: .automatic)
+                }.isStored)
+            let opened = try #require(try engine.open(key).value)
+            try #require(opened.url.lastPathComponent == (number == 1 ? "Guide" : "Guide (\(number))"))
+            costs.append(calls.withLock { $0 })
+        }
+        for (kind, count) in costs[60] where kind != .attributes && kind != .rename {
+            #expect(count <= costs[1][kind, default: 0], "\(kind)")
+        }
+        let tries = (costs[60][.attributes, default: 0] + costs[60][.rename, default: 0])
+        let before = (costs[1][.attributes, default: 0] + costs[1][.rename, default: 0])
+        #expect(tries - before <= 59 * 2)
     }
 
     /// Anything less leaves half a bundle behind.
