@@ -130,9 +130,11 @@ extension PrefetchCache {
         let cache = self
         return try await run { engine throws(CacheError) in
             let wasStoredBefore = recalling ? try engine.remembersStored(metadata.key) : false
-            return switch try engine.beginStore(
-                metadata, encoding: encoding, expectedLength: expectedLength, keepingPartial: keepingPartial,
-                whenPromoted: whenPromoted, on: terms)
+            return
+                switch try engine.beginStore(
+                    metadata, encoding: encoding, expectedLength: expectedLength,
+                    keepingPartial: keepingPartial,
+                    whenPromoted: whenPromoted, on: terms)
             {
             case .refused(let refusal): .refused(refusal)
             case .begun(let store): .writer(CacheWriter(store, of: cache, wasStoredBefore: wasStoredBefore))
