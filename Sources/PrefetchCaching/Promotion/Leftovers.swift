@@ -141,7 +141,10 @@ struct Leftovers: Sendable {
         guard let found = try files.attributes(of: file.path, in: file.folder) else { return false }
         if found.kind == .directory {
             // Of a bundle, and written under the lock of the key.
-            return isDryRun ? true : try files.discardStaged(file.path, in: file.folder)
+            if isDryRun { return true }
+            // It may have had another name, which must not come back when files are gone.
+            try onFiles(fileSystem.synchronize(file.folder.descriptor))
+            return try files.discardStaged(file.path, in: file.folder)
         }
         guard found.kind == .regular else { return false }
         if !isDryRun, found.length == 0, let entry = try ledger.entry(for: file.hash) {

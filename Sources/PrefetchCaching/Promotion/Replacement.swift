@@ -113,7 +113,12 @@ struct Replacement: Sendable {
             {
                 _ = try destinations.onDestination(
                     old, files.removal.putBack(name, as: old.name, from: staging, in: folder))
-            } else if staged != nil {
+            } else if let staged {
+                // After a power cut it must not be under the name, and lack files.
+                if staged.kind == .directory {
+                    try destinations.onDestination(
+                        old, fileSystem.synchronizeMove(from: staging, to: folder))
+                }
                 try files.discardStaged(name, in: staging)
             }
             try ledger.put(old, replacing: pending)

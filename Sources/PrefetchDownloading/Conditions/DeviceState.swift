@@ -88,29 +88,30 @@ enum PowerSupplies {
     /// - Parameter folder: A folder for each battery and charger, of which a machine without either has none
     ///   (`Documentation/ABI/testing/sysfs-class-power` of Linux).
     static func state(in folder: String = "/sys/class/power_supply") throws -> DeviceState {
-        var state = DeviceState()
         #if os(Linux)
-            guard FileManager.default.fileExists(atPath: folder) else {
-                state.hasExternalPower = true
-                return state
-            }
-            let supplies = try FileManager.default.contentsOfDirectory(atPath: folder).map { name in
-                ["type", "online", "status", "scope"].map { value(of: $0, in: "\(folder)/\(name)") }
-            }
+            var state = DeviceState()
+            let names =
+                FileManager.default.fileExists(atPath: folder)
+                ? try FileManager.default.contentsOfDirectory(atPath: folder) : []
             // Not the battery of a mouse.
-            let own = supplies.filter { $0[3] != "Device" }
-            let isOnline = own.contains { $0[0] != "Battery" && $0[1] == "1" }
-            let isDraining = own.contains { $0[0] == "Battery" && $0[2] == "Discharging" }
-            let hasBattery = own.contains { $0[0] == "Battery" }
-            state.hasExternalPower = isOnline || (!isDraining && hasBattery) || !hasBattery
+            let supplies = names.map { name in
+                ["scope", "type", "online", "status"].map { value(of: $0, in: "\(folder)/\(name)") }
+            }.filter { $0[0] != "Device" }
+            let isOnline = supplies.contains { $0[1] != "Battery" && $0[2] == "1" }
+            let isDraining = supplies.contains { $0[1] == "Battery" && $0[3] == "Discharging" }
+            state.hasExternalPower = isOnline || !isDraining
+            return state
+        #else
+            return DeviceState()
         #endif
-        return state
     }
 
-    /// Nothing for what a supply does not say, or says no longer.
-    private static func value(of name: String, in supply: String) -> String? {
-        FileManager.default.contents(atPath: "\(supply)/\(name)").map {
-            String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    #if os(Linux)
+        /// Nothing for what a supply does not say, or says no longer.
+        private static func value(of name: String, in supply: String) -> String? {
+            FileManager.default.contents(atPath: "\(supply)/\(name)").map {
+                String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            }
         }
-    }
+    #endif
 }

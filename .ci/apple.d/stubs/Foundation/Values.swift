@@ -121,6 +121,9 @@ public struct UUID: Hashable, Sendable, Codable {
 
 public struct TimeZone: Hashable, Sendable, Codable {
     public static var gmt: TimeZone { fatalError() }
+    public static var current: TimeZone { fatalError() }
+    // func secondsFromGMT(for date: Date = Date()) -> Int
+    public func secondsFromGMT(for date: Date = Date()) -> Int { 0 }
     public init?(identifier: String) { return nil }
     public init?(secondsFromGMT seconds: Int) { return nil }
 }
