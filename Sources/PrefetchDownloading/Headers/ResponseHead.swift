@@ -197,7 +197,17 @@ enum ByteNumber {
 
 extension StringProtocol {
     /// The text without the optional whitespace that HTTP allows around a value.
-    var trimmed: String { trimmingCharacters(in: CharacterSet(charactersIn: " \t")) }
+    var trimmed: String {
+        // Foundation's trimming takes more time than all else that is done with a head.
+        var rest = Substring(self).utf8
+        while let byte = rest.first, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") {
+            rest.removeFirst()
+        }
+        while let byte = rest.last, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") {
+            rest.removeLast()
+        }
+        return String(Substring(rest))
+    }
 
     fileprivate var isNumber: Bool {
         !isEmpty && utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
