@@ -17,27 +17,13 @@ package struct SimulatedHistory: Sendable {
 }
 
 extension SimulatedHistory.Moment {
-    /// The disk when power goes and nothing survives that was not flushed.
-    package var leastDisk: SimulatedDisk { durable }
+    /// The disks when power goes and nothing survives that was not flushed: several if folders have two names.
+    package var leastDisks: [SimulatedDisk] { durable.checked }
 
     /// The disks that the loss of power may leave: every choice of the changes that were not flushed
     /// when there are at most `limit` of them, else the two extremes and seeded ones, `limit` in all.
-    ///
-    /// A folder that has two names then loses one of them when the volume is checked, either one.
     package func disks(limit: Int, using random: inout some RandomNumberGenerator) -> [SimulatedDisk] {
-        uncheckedDisks(limit: limit, using: &random).flatMap { disk in
-            let doubled = disk.foldersWithTwoNames
-            if doubled.isEmpty { return [disk] }
-            return [true, false].map { keepsFirst in
-                var disk = disk
-                for names in doubled {
-                    for (folder, name) in keepsFirst ? names.dropFirst() : names.dropLast() {
-                        disk.nodes[folder]?.entries[name] = nil
-                    }
-                }
-                return disk
-            }
-        }
+        uncheckedDisks(limit: limit, using: &random).flatMap(\.checked)
     }
 
     private func uncheckedDisks(limit: Int, using random: inout some RandomNumberGenerator)
@@ -70,5 +56,22 @@ extension SimulatedHistory.Moment {
             }
         }
         return disk
+    }
+}
+
+extension SimulatedDisk {
+    /// What a check of the volume makes of it: a folder that has two names loses one of them, either one.
+    fileprivate var checked: [SimulatedDisk] {
+        let doubled = foldersWithTwoNames
+        if doubled.isEmpty { return [self] }
+        return [true, false].map { keepsFirst in
+            var disk = self
+            for names in doubled {
+                for (folder, name) in keepsFirst ? names.dropFirst() : names.dropLast() {
+                    disk.nodes[folder]?.entries[name] = nil
+                }
+            }
+            return disk
+        }
     }
 }

@@ -57,7 +57,7 @@ struct CrashJudge {
         // The power goes once more: what the recovery reported is durable.
         let later = world.fileSystem.history
         guard let end = later.moments.last else { return }
-        try expectReported(notes + later.notes, on: end.leastDisk)
+        for least in end.leastDisks { try expectReported(notes + later.notes, on: least) }
     }
 
     /// Opens everything, twice.

@@ -81,7 +81,7 @@ import Testing
         // The same process tries again, and then the power goes.
         attempt(workload, world)
         let end = try #require(world.fileSystem.history.moments.last)
-        for crash in [Crash.kill(end), .power(end.leastDisk)] {
+        for crash in [Crash.kill(end)] + end.leastDisks.map({ .power($0) }) {
             outcome.states += 1
             do {
                 try workload.judge(SimulatedWorld(crash, .none), world.fileSystem.history.notes[...])

@@ -20,7 +20,8 @@ struct MigrationJudge {
         try expectNothingLost(on: disk)
         try expectNothingTwice(on: disk)
         // The power goes once more.
-        if let end = world.fileSystem.history.moments.last { try expectNothingLost(on: end.leastDisk) }
+        guard let end = world.fileSystem.history.moments.last else { return }
+        for least in end.leastDisks { try expectNothingLost(on: least) }
     }
 
     private func runAgain(_ world: SimulatedWorld) throws(Violation) {
