@@ -133,6 +133,7 @@ struct DownloadRun: Sendable {
             await countFetched(keeping: failure.keptBytes)
             if let isWithoutItem = failure.elsewhereWithoutItem {
                 do {
+                    // Injected: a timer, which a test advances. No process says when it has fetched something.
                     try await environment.sleep(next.waits.next(withoutItem: isWithoutItem))
                     continue
                 } catch {
@@ -192,13 +193,11 @@ struct DownloadRun: Sendable {
         let fetched = job.takeFetched()
         await countFetched(
             fetched.bytes, again: fetched.again, inVain: fetched.inVain(keeping: keptBytes))
+        keeper.noteCounted(fetched.bytes, for: request.source)
     }
 
     func countFetched(_ bytes: Int64, again: Int64, inVain: Int64) async {
-        if bytes > 0 {
-            keeper.noteCounted(bytes, for: request.source)
-            tally.count(received: bytes, again: again, inVain: inVain)
-        }
+        if bytes > 0 { tally.count(received: bytes, again: again, inVain: inVain) }
         do {
             try await cache.endFetch(
                 bytes, again: again, inVain: inVain, from: request.source, releasing: job.takeClaim())

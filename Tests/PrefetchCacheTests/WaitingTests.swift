@@ -25,7 +25,7 @@ import Testing
         fileSystem.intercept { operation in
             if operation.name == CacheLayout.catalog { looks.wrappingAdd(1, ordering: .relaxed) }
         }
-        try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        try Self.execute("BEGIN EXCLUSIVE", in: holder)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<300 {
                 group.addTask {
@@ -41,7 +41,7 @@ import Testing
             let content = try await cache.read("key")
             #expect(content == noise(1000))
             #expect(ended.next() < 100, "the read has not waited for its turn")
-            try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try Self.execute("ROLLBACK", in: holder)
             try await group.waitForAll()
         }
         try await cache.close()
@@ -77,7 +77,7 @@ import Testing
         _ = try waiting.statistics()
 
         let holder = try Self.holder(of: container.catalog)
-        try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        try Self.execute("BEGIN IMMEDIATE", in: holder)
         #expect(try waiting.statistics().items == 1, "who only writes later can be read beside")
         #expect {
             try waiting.evict(.max)
@@ -88,7 +88,7 @@ import Testing
         }
         let waited = now.load(ordering: .relaxed)
         #expect(waited > 30, "this process runs")
-        try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try Self.execute("ROLLBACK", in: holder)
         #expect(try waiting.evict(.max) > 0)
     }
 
@@ -101,13 +101,13 @@ import Testing
         let lock = try Self.ledgerLock(in: container)
         defer { LiveFileSystem().unlock(lock) }
         let holder = try Self.holder(of: container.catalog)
-        try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        try Self.execute("BEGIN EXCLUSIVE", in: holder)
 
         let engine = try Engine(areas: container.areas(), environment: environment)
         try Self.expectReadable(engine)
         let waited = looks.load(ordering: .relaxed)
         #expect(waited == 0)
-        try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try Self.execute("ROLLBACK", in: holder)
     }
 
     @Test func readsDoNotWaitForACallThatWaitsForTheLedger() throws {
@@ -202,6 +202,11 @@ import Testing
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         return try DatabaseQueue(path: database.path, configuration: configuration)
+    }
+
+    /// On this thread: Dispatch may have no other for as long as tests keep its threads busy.
+    private static func execute(_ statement: String, in database: DatabaseQueue) throws {
+        try database.writeWithoutTransaction { try $0.execute(sql: statement) }
     }
 
     /// Two of them take two processors; the kernel gives the cache's threads their turn.

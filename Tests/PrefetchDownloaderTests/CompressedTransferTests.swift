@@ -185,6 +185,16 @@ import Testing
             #expect(content == Self.short + text && received == members.count)
         }
 
+        /// As much as is decoded at once, one byte less and more, and twice as much.
+        @Test(arguments: [-1, 0, 1, 1 << 18])
+        func contentThatFillsAPieceIsDecoded(more: Int) async throws {
+            let text = Self.text.prefix((1 << 18) + more)
+            for (coding, format) in Self.formats {
+                let body = Data(text).compressed(format)
+                #expect(try await Self.decode(body, coding, in: body.count).content == text)
+            }
+        }
+
         @Test func anEarlyEndIsNoticedAtEveryByte() async throws {
             for (coding, format) in Self.formats {
                 let body = Self.short.compressed(format)

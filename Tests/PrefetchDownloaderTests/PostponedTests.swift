@@ -8,6 +8,10 @@ import Testing
 
 @testable import PrefetchDownloading
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// Downloads whose conditions are not met.
 @Suite struct PostponedTests {
     /// A device and its clock, as a test wants them.
@@ -319,6 +323,29 @@ import Testing
         var request = DownloadRequest(server.url("/3"), "3")
         request.source = "elsewhere"
         #expect(await other.prefetch(request).outcome.isStored)
+    }
+
+    /// Its bytes were not under way here, and count once all the same.
+    @Test func whatAnotherSessionHasReceivedCountsOnce() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0) }
+        device.pass(seconds: Int64(Date().timeIntervalSince1970) - device.now)
+        let limit = ByteCount.bytes(2 * Int64(content.count))
+        let downloader = downloader(cache) { $0.dailyLimit = limit }
+        let file = cache.container.appending(path: "file")
+        try content.write(to: file)
+        let response = try #require(
+            HTTPURLResponse(
+                url: server.url("/0"), statusCode: 200, httpVersion: nil,
+                headerFields: ["Content-Length": "\(content.count)"]))
+        let finished = await downloader.finish(
+            DownloadRequest(server.url("/0"), "0"), fileAt: file, response: response)
+        #expect(finished.isStored)
+        #expect(await downloader.prefetch(DownloadRequest(server.url("/1"), "1")).outcome.isStored)
+        device.pass(seconds: 60)
+        #expect(
+            await downloader.prefetch(DownloadRequest(server.url("/2"), "2")).outcome
+                == .postponed(.dailyLimit(limit, source: "127.0.0.1"), keptBytes: 0))
     }
 
     // MARK: Sources

@@ -29,9 +29,8 @@ extension Engine {
         isClaimed = true
         return .clear(claim)
     }
-}
 
-extension Engine {
+    /// Whether an item is remembered that was stored and left unused.
     func remembersStored(_ key: ItemKey) throws(CacheError) -> Bool {
         // Once for each download: what has just left need not be known.
         try catalog.reading(includingPending: false) { try $0.remembersStored(key.hash) }

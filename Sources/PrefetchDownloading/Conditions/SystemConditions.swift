@@ -4,6 +4,17 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
+/// Whether the device asks its programs for restraint.
+struct PowerState: Sendable {
+    /// Whether downloads that nobody waits for are to pause now.
+    var isStrained: @Sendable () -> Bool
+    /// Changes of that from now on. A change may be reported that is none.
+    var changes: @Sendable () -> AsyncStream<Void>
+
+    /// A device that never does.
+    static let unlimited = PowerState(isStrained: { false }, changes: { AsyncStream { $0.finish() } })
+}
+
 // What Apple's systems say about the network and the device, and others do not.
 
 #if canImport(Darwin)

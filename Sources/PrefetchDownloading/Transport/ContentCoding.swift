@@ -70,6 +70,8 @@ extension Exchange {
         private var isBegun = false
         /// Whether nothing, or a whole member, has been decoded.
         private var isBetweenMembers = true
+        /// Whether the last piece had no more room, so that there may be more of it.
+        private var isFull = false
         private var input = Data()
         private var receivedBytes: Int64 = 0
         private var reportedBytes: Int64 = 0
@@ -112,14 +114,13 @@ extension Exchange {
         /// - Returns: `nil` if more has to be received first.
         private func decode() throws(DownloadError.Reason) -> Data? {
             while true {
-                if isBetweenMembers {
-                    guard !input.isEmpty else { return nil }
-                    try beginMember()
-                }
+                if input.isEmpty, !isFull { return nil }
+                if isBetweenMembers { try beginMember() }
                 var content = Data(count: Self.pieceBytes)
                 let (result, used, made) = inflate(into: &content)
                 input = input.dropFirst(used)
                 contentBytes += Int64(made)
+                isFull = made == Self.pieceBytes && result != Z_STREAM_END
                 switch result {
                 case Z_OK: break
                 case Z_STREAM_END: isBetweenMembers = true
