@@ -12,6 +12,11 @@ import Testing
 /// Who waits for the catalog, or for a processor, keeps nobody else from working.
 @Suite(.timeLimit(.minutes(2))) struct WaitingTests {
     @Test func callsThatWaitForTheCatalogDoNotTakeTheThreadsOfReads() async throws {
+        // Of its own, so that it does not wait for other tests between the calls.
+        try await withTaskExecutorPreference(BlockingExecutor(width: 2)) { try await Self.readBesideWaiting() }
+    }
+
+    private static func readBesideWaiting() async throws {
         let container = try TemporaryContainer()
         let fileSystem = InterceptingFileSystem()
         let environment = try container.engine(fileSystem: fileSystem).environment
@@ -19,13 +24,13 @@ import Testing
         try await cache.store(noise(1000), as: ItemMetadata("key"))
         try await cache.flush()
 
-        let holder = try Self.holder(of: container.catalog)
+        let holder = try holder(of: container.catalog)
         let looks = Atomic<Int>(0)
         let ended = CallCounter()
         fileSystem.intercept { operation in
             if operation.name == CacheLayout.catalog { looks.wrappingAdd(1, ordering: .relaxed) }
         }
-        try Self.execute("BEGIN EXCLUSIVE", in: holder)
+        try execute("BEGIN EXCLUSIVE", in: holder)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<300 {
                 group.addTask {
@@ -41,7 +46,7 @@ import Testing
             let content = try await cache.read("key")
             #expect(content == noise(1000))
             #expect(ended.next() < 100, "the read has not waited for its turn")
-            try Self.execute("ROLLBACK", in: holder)
+            try execute("ROLLBACK", in: holder)
             try await group.waitForAll()
         }
         try await cache.close()
@@ -211,7 +216,6 @@ import Testing
 
     /// Two of them take two processors; the kernel gives the cache's threads their turn.
     @Test func tasksThatComputeOnTheExecutorDoNotStarveTheCache() async throws {
-        // Of its own, so that it does not wait for other tests between the calls.
         try await withTaskExecutorPreference(BlockingExecutor(width: 1)) {
             try await Self.workWhileTasksCompute()
         }
