@@ -8,7 +8,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "PrefetchCache", path: ".."),
-        // The server on loopback: HTTP with ranges and entity tags, directly on sockets.
+        // The server that a player on this machine plays from: HTTP directly on sockets.
         .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
     ],
     targets: [
@@ -35,7 +35,7 @@ let package = Package(
         .executableTarget(
             name: "Streaming",
             dependencies: [
-                "Storytelling",
+                "MediaServer", "Storytelling",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "PrefetchCaching", package: "PrefetchCache"),
@@ -49,13 +49,8 @@ let package = Package(
             ]),
         // The frame of the stories: output, workspace and exit codes.
         .target(name: "Storytelling"),
-        .target(
-            name: "MediaServer",
-            dependencies: [
-                "Storytelling",
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
-            ]),
+        // nginx, which serves what the stories download.
+        .target(name: "MediaServer", dependencies: ["Storytelling"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -13,7 +13,9 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct WaitingTests {
     @Test func callsThatWaitForTheCatalogDoNotTakeTheThreadsOfReads() async throws {
         // Of its own, so that it does not wait for other tests between the calls.
-        try await withTaskExecutorPreference(BlockingExecutor(width: 2)) { try await Self.readBesideWaiting() }
+        try await withTaskExecutorPreference(BlockingExecutor(width: 2)) {
+            try await Self.readBesideWaiting()
+        }
     }
 
     private static func readBesideWaiting() async throws {

@@ -20,17 +20,17 @@ struct Publisher {
         made = material.made
         shows = Self.names.map { Show(name: $0, episodes: []) }
         upcoming = material.files.reversed()
-        publishEpisodes()
-        publishEpisodes()
+        try publishEpisodes()
+        try publishEpisodes()
     }
 
     /// Publishes one more episode of every show.
-    mutating func publishEpisodes() {
+    mutating func publishEpisodes() throws {
         for index in shows.indices {
             guard let file = upcoming.popLast() else { return }
             let episode = Episode(
                 show: shows[index].name, number: shows[index].episodes.count + 1, original: file)
-            server.publish(file.url, at: episode.path)
+            try server.publish(file.url, at: episode.path)
             shows[index].episodes.append(episode)
         }
     }
@@ -44,7 +44,7 @@ struct Publisher {
         let special = Episode(
             show: shows[0].name, number: 100,
             original: MediaFile(url: url, length: Int64(content.count)))
-        server.publish(url, at: special.path)
+        try server.publish(url, at: special.path)
         return special
     }
 }

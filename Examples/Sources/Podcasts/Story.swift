@@ -9,9 +9,9 @@ struct Story: Sendable {
     let container: URL
 
     func tell() async throws -> Report {
-        try await MediaServer.serving { server in
+        let workshop = container.appending(path: "server")
+        return try await MediaServer.serving(in: workshop) { server in
             var report = Report()
-            let workshop = container.appending(path: "server")
             var publisher = try Publisher(server, workshop: workshop)
             introduce(publisher, &report)
 
@@ -26,7 +26,7 @@ struct Story: Sendable {
                 try await SecondLaunch(player: player, publisher: publisher).run(&report)
                 try await OpenEpisodes(player: player, publisher: publisher).run(&report)
             }
-            publisher.publishEpisodes()
+            try publisher.publishEpisodes()
             try await Player.launched(areas) { player in
                 try await NextDay(player: player, publisher: publisher).run(&report)
                 let special = try publisher.publishSpecial(in: workshop)

@@ -1,3 +1,10 @@
+/// A story cannot go on.
+package struct StoryError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
 /// The story as printed on standard output, with the result of its checks.
 package struct Report {
     package private(set) var failedChecks = 0

@@ -2,6 +2,7 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 import PrefetchCaching
+import Storytelling
 
 /// Serves the items of a cache to players of this machine: with ranges, and while they are being downloaded.
 struct PlaybackServer: HTTPHandler {

@@ -1,4 +1,5 @@
 import Foundation
+import MediaServer
 import PrefetchCaching
 import PrefetchDownloading
 import Storytelling
@@ -14,16 +15,18 @@ struct Story: Sendable {
     func tell() async throws -> Report {
         var report = Report()
         print("PrefetchCache plays what it is still downloading")
-        let folder = container.appending(path: "origin")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var generator = SplitMix64(state: 1)
         let film = (0..<Self.length / 8).map { _ in generator.next() }.withUnsafeBytes { Data($0) }
-        try film.write(to: folder.appending(path: "film.mp4"))
-        let nginx = try Nginx(serving: folder, in: container.appending(path: "nginx"), rate: Self.rate)
+        let file = container.appending(path: "film")
+        try film.write(to: file)
         let cache = try await PrefetchCache(areas: .container(at: container.appending(path: "app")))
         do {
-            try await PlaybackServer.serving(cache) { url in
-                try await play(film, from: nginx.url(of: "film.mp4"), cache, at: url("film"), &report)
+            try await MediaServer.serving(in: container.appending(path: "server")) { server in
+                server.impair("film.mp4", .slow(bytesPerSecond: Self.rate))
+                let origin = try server.publish(file, at: "film.mp4")
+                try await PlaybackServer.serving(cache) { url in
+                    try await play(film, from: origin, cache, at: url("film"), &report)
+                }
             }
         } catch {
             try await cache.close()

@@ -11,10 +11,10 @@ struct Story: Sendable {
     let container: URL
 
     func tell() async throws -> Report {
-        try await MediaServer.serving { server in
+        let workshop = container.appending(path: "server")
+        return try await MediaServer.serving(in: workshop) { server in
             var report = Report()
             print("PrefetchCache with a URLSession of the app's own")
-            let workshop = container.appending(path: "server")
             let files = try RealFiles(4, lengths: Self.lengths, workshop: workshop).files
             let areas = try StorageAreas.container(at: container.appending(path: "app"))
 
@@ -61,7 +61,7 @@ struct Story: Sendable {
         report.step("A download is taken within the callback, and stored after it")
         try await cache.configure(CacheConfiguration(budget: .fixed(.mebibytes(64))))
         let wish = Wish(key: "episode-1", source: "daily", name: "Episode 1")
-        let url = server.publish(file.url, at: wish.key)
+        let url = try server.publish(file.url, at: wish.key)
         let refusal = try await downloads.fetch(url, wish, length: file.length)
         report.check("there is room for its \(file.length) bytes", refusal == nil)
         report.check("its file arrives", await arrival(downloads) == "file episode-1")
@@ -91,7 +91,7 @@ struct Story: Sendable {
     ) async throws {
         report.step("A file comes, and the app is gone before it is stored")
         let wish = Wish(key: "episode-2", source: "daily", name: "Episode 2")
-        let url = server.publish(file.url, at: wish.key)
+        let url = try server.publish(file.url, at: wish.key)
         _ = try await downloads.fetch(url, wish, length: file.length)
         report.check("its file arrives", await arrival(downloads) == "file episode-2")
         report.line("The app quits.")
@@ -111,8 +111,8 @@ struct Story: Sendable {
     ) async throws {
         report.step("What is under way, the tasks tell")
         let wish = Wish(key: "episode-5", source: "daily", name: "Episode 5")
-        let url = server.publish(file.url, at: wish.key)
-        server.next(wish.key, .holdBack(after: 0))
+        server.impair(wish.key, .holdBack(after: 0))
+        let url = try server.publish(file.url, at: wish.key)
         _ = try await downloads.fetch(url, wish, length: file.length)
         let keys = try await downloads.underWay()
         report.check("their descriptions say: \(keys)", keys == [wish.key])
@@ -124,17 +124,17 @@ struct Story: Sendable {
     ) async throws {
         report.step("No room: before the download, and after it")
         let early = Wish(key: "episode-3", source: "daily", name: "Episode 3")
-        let url = server.publish(first.url, at: early.key)
+        let url = try server.publish(first.url, at: early.key)
         try await cache.configure { $0.largestItem = .bytes(first.length / 2) }
         let refusal = try await downloads.fetch(url, early, length: first.length)
         if let refusal { report.line("Refused: \(refusal).") }
-        let asked = server.requests(for: early.key).count
+        let asked = try await server.requests(for: early.key).count
         report.check("refused before the server was asked", refusal != nil && asked == 0)
 
         let late = Wish(key: "episode-4", source: "daily", name: "Episode 4")
         try await cache.configure { $0.largestItem = nil }
         _ = try await downloads.fetch(
-            server.publish(second.url, at: late.key), late, length: second.length)
+            try server.publish(second.url, at: late.key), late, length: second.length)
         report.check("another one is downloaded", await arrival(downloads) == "file episode-4")
         // Meanwhile the user has made the cache smaller.
         try await cache.configure { $0.budget = .fixed(.bytes(second.length / 2)) }

@@ -7,7 +7,9 @@ import Storytelling
 /// Fetches the newest episodes of every show, over a bad connection, until the user quits the app.
 struct FirstLaunch {
     private static let budget = ByteCount.mebibytes(64)
-    /// Half of an episode or more, so that at least one chunk of 1 MiB is kept.
+    /// What is kept of an interrupted download: whole chunks.
+    private static let chunk = 1 << 20
+    /// Half of an episode or more.
     private static let whereItBreaks = 3 << 19
 
     let player: Player
@@ -19,8 +21,8 @@ struct FirstLaunch {
         report.line("The cache may take \(Self.budget.bytes.asBytes).")
         let episodes = publisher.shows.flatMap { $0.newest(2) }
         guard let tunnel = episodes.first, let slow = episodes.last else { return }
-        publisher.server.next(tunnel.path, .breakOff(after: Self.whereItBreaks))
-        publisher.server.next(slow.path, .holdBack(after: Self.whereItBreaks))
+        publisher.server.impair(tunnel.path, .breakOff(after: Self.whereItBreaks))
+        publisher.server.impair(slow.path, .holdBack(after: Self.whereItBreaks))
 
         // All that an app has to do: hand over its requests.
         let downloads = player.downloader.prefetch(
@@ -33,15 +35,15 @@ struct FirstLaunch {
             }
         }
         report.check("\(stored) of \(downloads.count - 1) are stored", stored == downloads.count - 1)
-        tell(of: tunnel, &report)
+        try await tell(of: tunnel, &report)
         if let last = downloads.last { try await quit(during: last, of: slow, &report) }
     }
 
     /// The downloader has resumed by itself; the server knows from where.
-    private func tell(of tunnel: Episode, _ report: inout Report) {
+    private func tell(of tunnel: Episode, _ report: inout Report) async throws {
         report.gap()
         report.line("A tunnel: the connection broke in the middle of \(tunnel.title).")
-        let requests = publisher.server.requests(for: tunnel.path)
+        let requests = try await publisher.server.requests(for: tunnel.path)
         for request in requests {
             report.line("  asked for \(request.range ?? "the whole"), got \(request.sent)")
         }
@@ -53,7 +55,7 @@ struct FirstLaunch {
         during download: Download, of episode: Episode, _ report: inout Report
     ) async throws {
         for await event in download.events {
-            if case .progress(let progress) = event, progress.completedBytes >= Self.whereItBreaks { break }
+            if case .progress(let progress) = event, progress.completedBytes >= Self.chunk { break }
         }
         await player.downloader.cancelAll()
         guard case .cancelled(let kept) = await download.outcome else {

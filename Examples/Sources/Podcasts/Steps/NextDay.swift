@@ -62,11 +62,12 @@ struct NextDay {
     /// Opened files are out of the cache's reach, whatever the budget.
     private func askForOpened(_ report: inout Report) async throws {
         guard let episode = publisher.shows.first?.episodes.first else { return }
-        let requests = publisher.server.requests.count
+        let requests = try await publisher.server.requests().count
         let download = player.downloader.prefetch(try episode.request(from: publisher.server))
         var isTheirs = false
         if case .alreadyPromoted(let file) = await download.outcome {
-            isTheirs = try file.url.checkResourceIsReachable() && publisher.server.requests.count == requests
+            let isThere = try file.url.checkResourceIsReachable()
+            isTheirs = try await publisher.server.requests().count == requests && isThere
         }
         report.check(
             "\(episode.title), which the user has opened, is still theirs; nobody is asked", isTheirs)

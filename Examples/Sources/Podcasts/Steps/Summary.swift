@@ -19,7 +19,7 @@ struct Summary {
         for (reason, count) in statistics.refusals.sorted(by: { $0.key < $1.key }) {
             report.fact("refused", "\(count), \(reason)")
         }
-        let requests = server.requests
+        let requests = try await server.requests()
         report.fact(
             "requests", "\(requests.count), of which \(requests.count { $0.status == 304 }) cost nothing")
         report.check("6 + 3 were stored, 2 opened, 1 refused", isAsTold(statistics))
