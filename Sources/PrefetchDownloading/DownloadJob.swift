@@ -17,6 +17,8 @@ final class DownloadJob: Sendable {
         var isUrgent = false
         /// The attempt under way.
         var attempt: Task<Result<DownloadOutcome, AttemptFailure>, Never>?
+        /// Its last request.
+        var exchange: Exchange?
         /// Whether it was ended, to be made again later.
         var isPaused = false
         var fetched = Fetched()
@@ -115,23 +117,39 @@ final class DownloadJob: Sendable {
     /// Waits until the download, if it was started, has ended and kept what can be kept.
     func waitUntilEnded() async { await state.withLock { $0.task }?.value }
 
-    /// Makes an attempt, which ``pause()`` ends.
+    /// Makes an attempt, which ``pause()`` ends, and a suspension of the cache.
     ///
     /// - Parameter isHeld: Whether opportunistic downloads have to wait.
     func attempt(
-        unless isHeld: () -> Bool,
-        _ body: @escaping @Sendable () async -> Result<DownloadOutcome, AttemptFailure>
+        storingIn cache: PrefetchCache, unless isHeld: () -> Bool,
+        _ body: @escaping @Sendable () async throws -> DownloadOutcome
     ) async -> Result<DownloadOutcome, AttemptFailure> {
-        let attempt = Task { await body() }
+        let attempt = Task {
+            do {
+                return Result<_, AttemptFailure>.success(try await body())
+            } catch {
+                return .failure(AttemptFailure(error))
+            }
+        }
         state.withLock { ($0.attempt, $0.isPaused) = (attempt, false) }
-        defer { state.withLock { $0.attempt = nil } }
+        defer { state.withLock { ($0.attempt, $0.exchange) = (nil, nil) } }
         // They may have had to since it got its slot.
         if isHeld() { pause() }
-        return await withTaskCancellationHandler {
-            await attempt.value
+        let (result, wasStopped) = await withTaskCancellationHandler {
+            await cache.whileRunning(attempt)
         } onCancel: {
             attempt.cancel()
         }
+        if wasStopped, case .failure = result { return .failure(AttemptFailure(CacheError.suspended)) }
+        return result
+    }
+
+    /// Notes the request that the attempt makes now.
+    func note(_ exchange: Exchange) { state.withLock { $0.exchange = exchange } }
+
+    /// Ends the request if its server has said nothing since the last call.
+    func endIfStalled(after timeout: Duration) {
+        state.withLock { $0.exchange }?.endIfStalled(after: timeout)
     }
 
     /// Ends an attempt that nobody is waiting for, to be made again later.

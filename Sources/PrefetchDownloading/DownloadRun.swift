@@ -102,14 +102,7 @@ struct DownloadRun: Sendable {
             let this = next
             defer { holdsSlot = false }
             let result = await slots.use(entry, isHeld: holdsSlot) {
-                await job.attempt(unless: { slots.areHeld }) {
-                    do {
-                        return .success(
-                            try await cache.whileRunning { try await make(this) })
-                    } catch {
-                        return .failure(AttemptFailure(error))
-                    }
-                }
+                await job.attempt(storingIn: cache, unless: { slots.areHeld }) { try await make(this) }
             }
             var failure: AttemptFailure
             switch result {

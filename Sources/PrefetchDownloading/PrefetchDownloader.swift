@@ -34,6 +34,8 @@ public final class PrefetchDownloader: Sendable {
         var lastNumber = 0
         /// The lists of the sources that were handed over, see ``Rounds``.
         var rounds = Rounds()
+        /// Looks for servers that say nothing, as long as there are downloads.
+        var stallDetection: Task<Void, Never>?
     }
 
     let configuration: DownloaderConfiguration
@@ -91,6 +93,7 @@ public final class PrefetchDownloader: Sendable {
 
     deinit {
         watches.withLock { for watch in $0 { watch.cancel() } }
+        state.withLock { $0.stallDetection }?.cancel()
     }
 
     /// Starts a download, or joins one that is in progress for an equivalent request.
@@ -126,6 +129,7 @@ public final class PrefetchDownloader: Sendable {
                 request, number: state.lastNumber, at: now, on: terms(for: request, &state), countedBy: tally)
             _ = job.add(download, under: conditions)
             state.jobs[request.key, default: []].append(job)
+            if state.stallDetection == nil { state.stallDetection = detectStalls() }
             if jobs.isEmpty { start(job) }
             return (job, jobs.first)
         }
@@ -218,6 +222,30 @@ public final class PrefetchDownloader: Sendable {
         let isStrained = configuration.pausesInLowPower && environment.power.isStrained()
         slots.hold(isStrained)
         if isStrained { for job in jobs { job.pause() } }
+    }
+
+    private func detectStalls() -> Task<Void, Never> {
+        let timeout = max(configuration.stallTimeout, .milliseconds(1))
+        return Task { [weak self, environment] in
+            repeat {
+                do {
+                    // Injected: a timer, which a test advances.
+                    try await environment.sleep(timeout)
+                } catch {
+                    return
+                }
+            } while self?.endStalledDownloads(after: timeout) == true
+        }
+    }
+
+    /// - Returns: Whether there are any downloads.
+    private func endStalledDownloads(after timeout: Duration) -> Bool {
+        let jobs = state.withLock { state in
+            if state.jobs.isEmpty { state.stallDetection = nil }
+            return state.jobs.values.compactMap(\.first)
+        }
+        for job in jobs { job.endIfStalled(after: timeout) }
+        return !jobs.isEmpty
     }
 
     /// Begins with the first download of a key when it has a slot.

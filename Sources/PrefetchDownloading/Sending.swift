@@ -21,8 +21,7 @@ extension DownloadRun {
         for _ in 0...max(0, configuration.redirects) {
             tally.countRequest()
             let exchange = environment.transport.start(request)
-            exchange.detectStalls(
-                after: max(configuration.stallTimeout, .milliseconds(1)), sleep: environment.sleep)
+            job.note(exchange)
             let head = try await exchange.head()
             guard Redirect.statuses.contains(head.status) else { return (head, exchange) }
             exchange.cancel()

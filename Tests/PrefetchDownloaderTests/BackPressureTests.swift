@@ -19,7 +19,7 @@ import Testing
         return (server, DownloaderEnvironment().transport.start(URLRequest(url: server.url())))
     }
 
-    @Test func nothingIsReadBeforeSomebodyAsks() async throws {
+    @Test func littleIsReadBeforeSomebodyAsks() async throws {
         let (server, exchange) = try start()
         #expect(try await exchange.head().contentLength == Int64(Self.length))
         await server.heldUp()

@@ -256,9 +256,10 @@ import Testing
 
     /// The device was strained after the download had its turn, and before it could be told.
     @Test func anAttemptThatBeginsTooLateEndsAtOnce() async throws {
+        let cache = try await TestCache()
         let request = DownloadRequest(URL(filePath: "/"), "item", .length(1))
         let job = DownloadJob(request, number: 1, at: 0, on: AdmissionTerms())
-        _ = await job.attempt(unless: { true }) { .failure(AttemptFailure(CacheError.cancelled)) }
+        _ = await job.attempt(storingIn: cache.cache, unless: { true }) { throw CacheError.cancelled }
         #expect(job.isPaused)
     }
 

@@ -63,26 +63,12 @@ extension PrefetchCache {
         return try await body()
     }
 
-    /// Runs `body` unless the cache is suspended, and cancels it when it is.
+    /// Waits for a task, which is cancelled when the cache is suspended or closed, or if it is already.
     ///
-    /// - Throws: ``CacheError/suspended`` after that, and whatever `body` throws.
+    /// - Returns: What the task returns, and whether it was cancelled for that.
     package func whileRunning<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        let engine = engine
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await body() }
-            group.addTask {
-                if await engine.isSuspendedNext() { throw CacheError.suspended }
-                return nil
-            }
-            for try await value in group {
-                guard let value else { continue }
-                group.cancelAll()
-                return value
-            }
-            // Without a value `body` has thrown.
-            throw CacheError.closed
-        }
+        _ task: Task<Value, Never>
+    ) async -> (value: Value, wasStopped: Bool) {
+        await engine.whileRunning(task)
     }
 }

@@ -26,9 +26,15 @@ final class SuspendableEngine: Sendable {
 
     private struct State: Sendable {
         var phase: Phase
-        /// Ended when the next phase begins.
-        var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
+        /// Called when the next phase begins.
+        var waiting: [Int: @Sendable () -> Void] = [:]
         var lastWaiting = 0
+
+        mutating func add(_ body: @escaping @Sendable () -> Void) -> Int {
+            lastWaiting += 1
+            waiting[lastWaiting] = body
+            return lastWaiting
+        }
     }
 
     let pins: Pins
@@ -69,22 +75,19 @@ final class SuspendableEngine: Sendable {
         }
     }
 
-    /// Waits until the cache is no longer running.
+    /// Waits for a task, which is cancelled when the cache is suspended or closed, or if it is already.
     ///
-    /// - Returns: Whether it was suspended: `false` when it was closed, or the task cancelled.
-    func isSuspendedNext() async -> Bool {
-        do {
-            return try await next { phase in
-                switch phase {
-                case .running: nil
-                case .suspended, .failed: .success(true)
-                case .closed: .success(false)
-                }
-            }
-        } catch {
-            // Cancelled.
-            return false
+    /// - Returns: What the task returns, and whether it was cancelled for that.
+    func whileRunning<Value: Sendable>(_ task: Task<Value, Never>) async -> (value: Value, wasStopped: Bool) {
+        let number = state.withLock { state in
+            if case .running = state.phase { state.add { task.cancel() } } else { nil as Int? }
         }
+        if number == nil { task.cancel() }
+        let value = await task.value
+        let isRunning = number.map { number in
+            state.withLock { $0.waiting.removeValue(forKey: number) != nil }
+        }
+        return (value, isRunning != true)
     }
 
     /// Waits for a phase for which `select` returns something.
@@ -104,11 +107,7 @@ final class SuspendableEngine: Sendable {
     /// A stream that ends with the phase, or when its task is cancelled.
     private func nextChange() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        let number = state.withLock { state in
-            state.lastWaiting += 1
-            state.waiting[state.lastWaiting] = continuation
-            return state.lastWaiting
-        }
+        let number = state.withLock { $0.add { continuation.finish() } }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { _ = $0.waiting.removeValue(forKey: number) }
         }
@@ -177,7 +176,7 @@ final class SuspendableEngine: Sendable {
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
-        for continuation in waiting { continuation.finish() }
+        for body in waiting { body() }
     }
 
     private func inTurn(

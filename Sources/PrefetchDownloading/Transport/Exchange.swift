@@ -4,31 +4,32 @@ internal import Synchronization
 /// A request in progress and its response: a bounded pipe from the connection to the task that stores the body, with stall
 /// detection.
 ///
-/// Applies back-pressure: the connection pauses while the pipe holds ``capacity`` bytes or more, and after its first read
-/// until the first byte is requested. While it pauses, only the operating system reads ahead, and the server is throttled.
+/// Applies back-pressure: the connection pauses while the pipe holds ``capacity`` bytes or more, and until the first byte is
+/// requested ``unwantedCapacity``. While it pauses, only the operating system reads ahead, and the server is throttled.
 ///
-/// Must be read to its end or cancelled: until then the connection and the stall detection keep it alive.
+/// Must be read to its end or cancelled: until then the connection keeps it alive.
 final class Exchange: Sendable {
     /// The maximum number of buffered bytes, not counting one network read.
     static let capacity = 2 << 20
+    /// The same until the body is wanted. A small one has then arrived whole.
+    static let unwantedCapacity = 16 << 10
 
     private struct State: Sendable {
         var feed: (any Feed)?
-        var stallDetection: Task<Void, Never>?
         var head: ResponseHead?
         var bytes = Data()
-        var end: Result<Void, DownloadError.Reason>? {
-            didSet { stallDetection?.cancel() }
-        }
+        var end: Result<Void, DownloadError.Reason>?
         /// Answers the call that is waiting for the server, or returns `false` if it must wait on.
         var reader: (@Sendable (inout State) -> Bool)?
         /// The number of waits for the server so far.
         var waits = 0
+        /// How many there had been when stalls were last looked for.
+        var seenWaits = 0
         var isBodyWanted = false
         var isPaused = false
 
         /// Whether the connection is to pause.
-        var isFull: Bool { end == nil && (!isBodyWanted || bytes.count >= capacity) }
+        var isFull: Bool { end == nil && bytes.count >= (isBodyWanted ? capacity : unwantedCapacity) }
     }
 
     /// Whether the response uses TLS.
@@ -74,29 +75,14 @@ final class Exchange: Sendable {
     /// Ends the exchange. Does nothing if it is over.
     func cancel() { end(.connection(.cancelled)) }
 
-    /// Ends the exchange if a wait for the server lasts for a whole interval of `timeout`. So a stall is detected after
-    /// one to two times the timeout, and only time spent waiting for the server counts.
-    func detectStalls(
-        after timeout: Duration, sleep: @escaping @Sendable (Duration) async throws -> Void
-    ) {
-        state.withLock { state in
-            guard state.end == nil else { return }
-            state.stallDetection = Task {
-                var seen = self.state.withLock { $0.waits }
-                while true {
-                    do {
-                        // Injected: a timer, which a test advances.
-                        try await sleep(timeout)
-                    } catch {
-                        // Cancelled: the exchange is over.
-                        return
-                    }
-                    let (waits, isWaiting) = self.state.withLock { ($0.waits, $0.reader != nil) }
-                    if isWaiting, waits == seen { return end(.stalled(timeout)) }
-                    seen = waits
-                }
-            }
+    /// Ends the exchange if it has been waiting for the server since the last call, a time of `timeout` ago. So a stall is
+    /// detected after one to two times the timeout, and only time spent waiting for the server counts.
+    func endIfStalled(after timeout: Duration) {
+        let isStalled = state.withLock { state in
+            defer { state.seenWaits = state.waits }
+            return state.reader != nil && state.waits == state.seenWaits
         }
+        if isStalled { end(.stalled(timeout)) }
     }
 
     /// Waits until `answer` returns a result. Cancels the exchange if the task is cancelled.
