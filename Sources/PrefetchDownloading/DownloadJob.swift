@@ -17,8 +17,6 @@ final class DownloadJob: Sendable {
         var isUrgent = false
         /// The attempt under way.
         var attempt: Task<Result<DownloadOutcome, AttemptFailure>, Never>?
-        /// Its last request.
-        var exchange: Exchange?
         /// Whether it was ended, to be made again later.
         var isPaused = false
         var fetched = Fetched()
@@ -132,7 +130,7 @@ final class DownloadJob: Sendable {
             }
         }
         state.withLock { ($0.attempt, $0.isPaused) = (attempt, false) }
-        defer { state.withLock { ($0.attempt, $0.exchange) = (nil, nil) } }
+        defer { state.withLock { $0.attempt = nil } }
         // They may have had to since it got its slot.
         if isHeld() { pause() }
         let (result, wasStopped) = await withTaskCancellationHandler {
@@ -142,14 +140,6 @@ final class DownloadJob: Sendable {
         }
         if wasStopped, case .failure = result { return .failure(AttemptFailure(CacheError.suspended)) }
         return result
-    }
-
-    /// Notes the request that the attempt makes now.
-    func note(_ exchange: Exchange) { state.withLock { $0.exchange = exchange } }
-
-    /// Ends the request if its server has said nothing since the last call.
-    func endIfStalled(after timeout: Duration) {
-        state.withLock { $0.exchange }?.endIfStalled(after: timeout)
     }
 
     /// Ends an attempt that nobody is waiting for, to be made again later.

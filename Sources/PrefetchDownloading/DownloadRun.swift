@@ -62,6 +62,7 @@ struct DownloadRun: Sendable {
     let slots: TransferSlots
     let tally: DownloadTally
     let keeper: ConditionKeeper
+    let stalls: StallDetection
 
     var request: DownloadRequest { job.request }
     private var origin: Origin? { request.urlRequest.url.flatMap(Origin.init) }
@@ -185,15 +186,18 @@ struct DownloadRun: Sendable {
     private func countFetched(keeping keptBytes: Int64?) async {
         let fetched = job.takeFetched()
         await countFetched(
-            fetched.bytes, again: fetched.again, inVain: fetched.inVain(keeping: keptBytes))
+            fetched.bytes, again: fetched.again, inVain: fetched.inVain(keeping: keptBytes),
+            releasing: job.takeClaim())
         keeper.noteCounted(fetched.bytes, for: request.source)
     }
 
-    func countFetched(_ bytes: Int64, again: Int64, inVain: Int64) async {
+    func countFetched(
+        _ bytes: Int64, again: Int64, inVain: Int64, releasing claim: FetchClaim? = nil
+    ) async {
         if bytes > 0 { tally.count(received: bytes, again: again, inVain: inVain) }
         do {
             try await cache.endFetch(
-                bytes, again: again, inVain: inVain, from: request.source, releasing: job.takeClaim())
+                bytes, again: again, inVain: inVain, from: request.source, releasing: claim)
         } catch {
             environment.logger.debug("A transfer was not counted.", metadata: ["error": "\(error)"])
         }

@@ -34,8 +34,6 @@ public final class PrefetchDownloader: Sendable {
         var lastNumber = 0
         /// The lists of the sources that were handed over, see ``Rounds``.
         var rounds = Rounds()
-        /// Looks for servers that say nothing, as long as there are downloads.
-        var stallDetection: Task<Void, Never>?
     }
 
     let configuration: DownloaderConfiguration
@@ -44,6 +42,7 @@ public final class PrefetchDownloader: Sendable {
     private let slots: TransferSlots
     private let tally = DownloadTally()
     private let keeper: ConditionKeeper
+    private let stalls: StallDetection
     private let state = Mutex(State())
     private let watches = Mutex<[Task<Void, Never>]>([])
 
@@ -79,6 +78,8 @@ public final class PrefetchDownloader: Sendable {
         self.environment = environment
         slots = TransferSlots(configuration)
         keeper = ConditionKeeper(cache, configuration.device, environment)
+        stalls = StallDetection(
+            after: max(configuration.stallTimeout, .milliseconds(1)), sleep: environment.sleep)
         let pressure = Task { [weak self, events = cache.events] in
             for await case .pressure(let level) in events where level >= .elevated {
                 self?.stopOpportunistic(under: level)
@@ -93,7 +94,6 @@ public final class PrefetchDownloader: Sendable {
 
     deinit {
         watches.withLock { for watch in $0 { watch.cancel() } }
-        state.withLock { $0.stallDetection }?.cancel()
     }
 
     /// Starts a download, or joins one that is in progress for an equivalent request.
@@ -129,7 +129,6 @@ public final class PrefetchDownloader: Sendable {
                 request, number: state.lastNumber, at: now, on: terms(for: request, &state), countedBy: tally)
             _ = job.add(download, under: conditions)
             state.jobs[request.key, default: []].append(job)
-            if state.stallDetection == nil { state.stallDetection = detectStalls() }
             if jobs.isEmpty { start(job) }
             return (job, jobs.first)
         }
@@ -166,8 +165,11 @@ public final class PrefetchDownloader: Sendable {
     private func run(_ job: DownloadJob) -> DownloadRun {
         DownloadRun(
             job: job, configuration: configuration, cache: cache, environment: environment, slots: slots,
-            tally: tally, keeper: keeper)
+            tally: tally, keeper: keeper, stalls: stalls)
     }
+
+    /// The first download of a key, if there is any.
+    func run(of key: ItemKey) -> DownloadRun? { state.withLock { $0.jobs[key]?.first }.map(run) }
 
     /// Starts or joins many downloads. Of those waiting for a slot, user-requested ones start first, then those of
     /// higher priority, then those that were added first.
@@ -222,30 +224,6 @@ public final class PrefetchDownloader: Sendable {
         let isStrained = configuration.pausesInLowPower && environment.power.isStrained()
         slots.hold(isStrained)
         if isStrained { for job in jobs { job.pause() } }
-    }
-
-    private func detectStalls() -> Task<Void, Never> {
-        let timeout = max(configuration.stallTimeout, .milliseconds(1))
-        return Task { [weak self, environment] in
-            repeat {
-                do {
-                    // Injected: a timer, which a test advances.
-                    try await environment.sleep(timeout)
-                } catch {
-                    return
-                }
-            } while self?.endStalledDownloads(after: timeout) == true
-        }
-    }
-
-    /// - Returns: Whether there are any downloads.
-    private func endStalledDownloads(after timeout: Duration) -> Bool {
-        let jobs = state.withLock { state in
-            if state.jobs.isEmpty { state.stallDetection = nil }
-            return state.jobs.values.compactMap(\.first)
-        }
-        for job in jobs { job.endIfStalled(after: timeout) }
-        return !jobs.isEmpty
     }
 
     /// Begins with the first download of a key when it has a slot.

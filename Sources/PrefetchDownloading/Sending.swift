@@ -21,7 +21,7 @@ extension DownloadRun {
         for _ in 0...max(0, configuration.redirects) {
             tally.countRequest()
             let exchange = environment.transport.start(request)
-            job.note(exchange)
+            stalls.watch(exchange)
             let head = try await exchange.head()
             guard Redirect.statuses.contains(head.status) else { return (head, exchange) }
             exchange.cancel()

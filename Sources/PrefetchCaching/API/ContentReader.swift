@@ -16,11 +16,15 @@ public struct ContentReader: Sendable {
     private let cache: PrefetchCache
     private let patience: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
+    /// Fetches what is far ahead of what has arrived.
+    private let fetch: (@Sendable (DistantRange) async -> Data?)?
     private let state = Shared()
 
     private final class Shared: Sendable {
         /// What was read, or is known to come.
         let version = Mutex<ContentVersion?>(nil)
+        /// How much of it had arrived at the last look.
+        let arrivedBytes = Atomic<Int64>(0)
         /// Whether it was counted as a use.
         let isCounted = Atomic(false)
         /// The piece that was read last: most callers go on where they have stopped.
@@ -29,6 +33,8 @@ public struct ContentReader: Sendable {
 
     /// The least to read at once: the length of a chunk, which has to be read and verified as a whole.
     private static let pieceLength = 1 << 20
+    /// What is farther ahead of what has arrived than that is not waited for.
+    private static let distance: Int64 = 2 << 20
     /// How long to wait between two looks: twice as long each time.
     private static let pauses: ClosedRange<Duration> = .milliseconds(10)...Duration.milliseconds(160)
     /// After how much waiting to look whether somebody is storing the item.
@@ -36,12 +42,14 @@ public struct ContentReader: Sendable {
 
     init(
         _ key: ItemKey, of cache: PrefetchCache, patience: Duration,
+        fetching fetch: (@Sendable (DistantRange) async -> Data?)? = nil,
         sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
         self.key = key
         self.cache = cache
         self.patience = patience
         self.sleep = sleep
+        self.fetch = fetch
     }
 
     /// Returns the length of the whole content in bytes. Waits until it is known: that of an item that is being stored may
@@ -69,12 +77,28 @@ public struct ContentReader: Sendable {
     public func read(from offset: Int64, upTo limit: Int = 1 << 20) async throws(CacheError) -> Data {
         let limit = max(1, limit)
         if let known = known(from: offset, upTo: limit) { return known }
+        let wanted = max(limit, Self.pieceLength)
+        var isFetched = false
         let content = try await wait { cache throws(CacheError) in
-            try await look(at: offset, upTo: max(limit, Self.pieceLength), in: cache)
+            if let content = try await look(at: offset, upTo: wanted, in: cache) { return content }
+            guard !isFetched, let distant = distantRange(from: offset, upTo: wanted) else { return nil }
+            // Once: what the server does not give now, the download brings later.
+            isFetched = true
+            return await fetch?(distant)
         }
         guard content.count > limit else { return content }
         state.piece.withLock { $0 = (offset, content) }
         return Data(content.prefix(limit))
+    }
+
+    /// Bytes that would be long in coming; `nil` if they may come soon.
+    private func distantRange(from offset: Int64, upTo limit: Int) -> DistantRange? {
+        guard let version = state.version.withLock(\.self), let length = version.length, offset < length,
+            offset - state.arrivedBytes.load(ordering: .relaxed) > Self.distance
+        else { return nil }
+        return DistantRange(
+            bytes: offset..<min(length, offset + Int64(limit)), contentBytes: length,
+            validator: version.validator)
     }
 
     /// Bytes of the piece that was read last; `nil` if it does not have that at the offset.
@@ -135,7 +159,8 @@ public struct ContentReader: Sendable {
             try engine.arrival(of: key, from: offset, upTo: limit, isUse: isUse, as: known)
         }
         switch arrival {
-        case .awaited(let version):
+        case .awaited(let version, let arrivedBytes):
+            state.arrivedBytes.store(arrivedBytes, ordering: .relaxed)
             if let version { try note(version) }
             return nil
         case .present(let data, let version, let isComplete):
@@ -184,4 +209,13 @@ public struct ContentReader: Sendable {
             pause = min(pause * 2, Self.pauses.upperBound)
         }
     }
+}
+
+/// A range of an item that somebody reads, and that is far ahead of what has arrived.
+package struct DistantRange: Sendable {
+    package let bytes: Range<Int64>
+    /// The length of the whole content.
+    package let contentBytes: Int64
+    /// The version of what has arrived.
+    package let validator: Validator
 }

@@ -99,8 +99,17 @@ extension PrefetchCache {
     /// - Parameter patience: How long to wait while nobody is storing the item: between two attempts of a download, or until
     ///   its process is started again. At least half a second.
     public func reader(for key: ItemKey, patience: Duration = .seconds(30)) -> ContentReader {
+        reader(for: key, patience: patience, fetching: nil)
+    }
+
+    /// As ``reader(for:patience:)``.
+    ///
+    /// - Parameter fetch: Returns all bytes of a range, or `nil` if they have to be waited for.
+    package func reader(
+        for key: ItemKey, patience: Duration, fetching fetch: (@Sendable (DistantRange) async -> Data?)?
+    ) -> ContentReader {
         // The real clock: tests of readers bring their own.
-        ContentReader(key, of: self, patience: patience) { try await Task.sleep(for: $0) }
+        ContentReader(key, of: self, patience: patience, fetching: fetch) { try await Task.sleep(for: $0) }
     }
 
     /// Returns what is known about a key; `nil` when it is neither cached nor promoted. Does not count as a use.

@@ -9,8 +9,10 @@ enum Arrival: Sendable {
     case present(Data, ContentVersion, isComplete: Bool)
     /// They have not arrived.
     ///
-    /// - Parameter version: `nil` when there is nothing of the item.
-    case awaited(version: ContentVersion?)
+    /// - Parameters:
+    ///   - version: `nil` when there is nothing of the item.
+    ///   - arrivedBytes: The content that has arrived.
+    case awaited(version: ContentVersion?, arrivedBytes: Int64)
 }
 
 /// Tells whether two parts belong to one content.
@@ -61,16 +63,16 @@ extension Engine {
             }
             if let arrival = lookup.value { return arrival }
         }
-        var known: ContentVersion?
+        var known: (version: ContentVersion, arrivedBytes: Int64)?
         for partial in try onFiles(partialsUnderWay(of: key)) where wanted?.canBe(partial.version) ?? true {
             switch try arrival(in: partial, from: offset, upTo: limit) {
             case .present(let data, let version, let isComplete)?:
                 return .present(data, version, isComplete: isComplete)
-            case .awaited(let version)?: known = known ?? version
-            case nil: break
+            case .awaited(let version?, let arrivedBytes)?: known = known ?? (version, arrivedBytes)
+            case .awaited(nil, _)?, nil: break
             }
         }
-        return .awaited(version: known)
+        return .awaited(version: known?.version, arrivedBytes: known?.arrivedBytes ?? 0)
     }
 
     private func range(from offset: Int64, upTo limit: Int, of length: Int64)
@@ -141,7 +143,9 @@ extension Engine {
             }
         }
         let (index, start) = offset.quotientAndRemainder(dividingBy: Int64(ItemLimits.chunkBytes))
-        guard index < journal.chunks.count else { return .awaited(version: version) }
+        guard index < journal.chunks.count else {
+            return .awaited(version: version, arrivedBytes: journal.contentBytes)
+        }
         let file: Descriptor
         do {
             file = try fileSystem.open(partial.chunks, in: partial.folder.descriptor, .read)

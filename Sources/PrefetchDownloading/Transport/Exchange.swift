@@ -75,6 +75,8 @@ final class Exchange: Sendable {
     /// Ends the exchange. Does nothing if it is over.
     func cancel() { end(.connection(.cancelled)) }
 
+    var isOver: Bool { state.withLock { $0.end != nil } }
+
     /// Ends the exchange if it has been waiting for the server since the last call, a time of `timeout` ago. So a stall is
     /// detected after one to two times the timeout, and only time spent waiting for the server counts.
     func endIfStalled(after timeout: Duration) {

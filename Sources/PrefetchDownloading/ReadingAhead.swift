@@ -1,0 +1,71 @@
+internal import Foundation
+internal import Logging
+public import PrefetchCaching
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+extension PrefetchDownloader {
+    /// Returns a reader of an item, as `PrefetchCache.reader(for:patience:)` does, that does not wait until a download of this
+    /// downloader has come as far as it reads: bytes that are more than 2 MiB ahead are requested at once, such as
+    /// the index at the end of a film, or the place that the user has skipped to.
+    ///
+    /// ```swift
+    /// downloader.prefetch(film)
+    /// let index = try await downloader.reader(for: film.key).read(indexRange)
+    /// ```
+    ///
+    /// They come by a request of their own, for 1 MiB or what one call reads, which needs no slot and no room in the cache:
+    /// they are not stored, and the download fetches them again when it has come there. So they count as wasted. The
+    /// server must support ranges, and have the version that is being downloaded; otherwise, and for bundles, they are
+    /// waited for. A digest that is expected of the whole content says nothing about them.
+    ///
+    /// - Parameter patience: How long to wait while nobody is storing the item, at least half a second.
+    public func reader(for key: ItemKey, patience: Duration = .seconds(30)) -> ContentReader {
+        cache.reader(for: key, patience: patience) { [weak self] range in
+            await self?.run(of: key)?.fetch(range)
+        }
+    }
+}
+
+extension DownloadRun {
+    /// Fetches a part of the content for somebody who cannot wait for it.
+    ///
+    /// - Returns: All of it, or `nil`.
+    fileprivate func fetch(_ range: DistantRange) async -> Data? {
+        guard request.files.isEmpty, let condition = range.validator.rangeCondition(now: environment.now())
+        else { return nil }
+        var urlRequest = request.urlRequest
+        urlRequest.prepare(for: .whole)
+        urlRequest.setValue(
+            "bytes=\(range.bytes.lowerBound)-\(range.bytes.upperBound - 1)", forHTTPHeaderField: "Range")
+        urlRequest.setValue(condition, forHTTPHeaderField: "If-Range")
+        var content = Data()
+        do {
+            let (head, exchange) = try await send(urlRequest, under: job.conditions)
+            defer { exchange.cancel() }
+            guard head.isPart(range) else { return nil }
+            while content.count < range.bytes.count, let piece = try await exchange.next() {
+                content += piece
+                keeper.note(piece.count, for: request.source)
+            }
+            await exchange.drain()
+        } catch {
+            // It is waited for.
+            environment.logger.debug("A range was not fetched.", metadata: ["error": "\(error)"])
+        }
+        let received = Int64(content.count)
+        await countFetched(received, again: 0, inVain: received)
+        keeper.noteCounted(received, for: request.source)
+        return content.count == range.bytes.count ? content : nil
+    }
+}
+
+extension ResponseHead {
+    fileprivate func isPart(_ range: DistantRange) -> Bool {
+        guard status == 206, encoding == nil, let part = contentRange else { return false }
+        let isSameVersion = entityTag.map { $0.text == range.validator.entityTag } ?? true
+        return part.bytes == range.bytes && part.total == range.contentBytes && isSameVersion
+    }
+}
