@@ -138,7 +138,9 @@ final class DownloadJob: Sendable {
         } onCancel: {
             attempt.cancel()
         }
-        if wasStopped, case .failure = result { return .failure(AttemptFailure(CacheError.suspended)) }
+        if wasStopped, !isStopped, case .failure = result {
+            return .failure(AttemptFailure(CacheError.suspended))
+        }
         return result
     }
 

@@ -16,15 +16,18 @@ extension PrefetchDownloader {
     /// let index = try await downloader.reader(for: film.key).read(indexRange)
     /// ```
     ///
-    /// They come by a request of their own, for 1 MiB or what one call reads, which needs no slot and no room in the cache:
-    /// they are not stored, and the download fetches them again when it has come there. So they count as wasted. The
-    /// server must support ranges, and have the version that is being downloaded; otherwise, and for bundles, they are
-    /// waited for. A digest that is expected of the whole content says nothing about them.
+    /// They come by requests of their own, for at most 1 MiB each, which need no slot and no room in the cache, and end with
+    /// the call that reads. They are not stored, and the download fetches them again when it has come there: so they
+    /// count as wasted, and towards a daily limit. The server must support ranges, and have the version that is being
+    /// downloaded; otherwise, and for bundles, they are waited for. No checksum or digest covers them.
     ///
     /// - Parameter patience: How long to wait while nobody is storing the item, at least half a second.
     public func reader(for key: ItemKey, patience: Duration = .seconds(30)) -> ContentReader {
         cache.reader(for: key, patience: patience) { [weak self] range in
-            await self?.run(of: key)?.fetch(range)
+            guard let run = self?.run(of: key), !run.job.isStopped, run.request.files.isEmpty else {
+                return nil
+            }
+            return Task { await run.fetch(range) }
         }
     }
 }
@@ -34,8 +37,7 @@ extension DownloadRun {
     ///
     /// - Returns: All of it, or `nil`.
     fileprivate func fetch(_ range: DistantRange) async -> Data? {
-        guard request.files.isEmpty, let condition = range.validator.rangeCondition(now: environment.now())
-        else { return nil }
+        guard let condition = range.validator.rangeCondition(now: environment.now()) else { return nil }
         var urlRequest = request.urlRequest
         urlRequest.prepare(for: .whole)
         urlRequest.setValue(
@@ -43,14 +45,15 @@ extension DownloadRun {
         urlRequest.setValue(condition, forHTTPHeaderField: "If-Range")
         var content = Data()
         do {
+            // The download may not have had its turn yet.
+            try requireAllowed()
             let (head, exchange) = try await send(urlRequest, under: job.conditions)
             defer { exchange.cancel() }
-            guard head.isPart(range) else { return nil }
+            guard head.isPart(range, condition) else { return nil }
             while content.count < range.bytes.count, let piece = try await exchange.next() {
                 content += piece
                 keeper.note(piece.count, for: request.source)
             }
-            await exchange.drain()
         } catch {
             // It is waited for.
             environment.logger.debug("A range was not fetched.", metadata: ["error": "\(error)"])
@@ -63,9 +66,9 @@ extension DownloadRun {
 }
 
 extension ResponseHead {
-    fileprivate func isPart(_ range: DistantRange) -> Bool {
+    fileprivate func isPart(_ range: DistantRange, _ condition: String) -> Bool {
         guard status == 206, encoding == nil, let part = contentRange else { return false }
-        let isSameVersion = entityTag.map { $0.text == range.validator.entityTag } ?? true
-        return part.bytes == range.bytes && part.total == range.contentBytes && isSameVersion
+        return part.bytes == range.bytes && part.total == range.contentBytes
+            && isOfTheVersion(condition, of: range.validator)
     }
 }

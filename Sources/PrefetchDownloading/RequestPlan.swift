@@ -164,7 +164,7 @@ enum ResponsePlan: Equatable, Sendable {
 extension ResponseHead {
     /// Whether a 206 response is of the requested version. It must repeat a requested entity tag (RFC 9110, section
     /// 15.3.7), but may omit the date.
-    fileprivate func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {
+    func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {
         if condition.hasPrefix("\"") { return entityTag?.text == condition }
         // The tag of an encoded response is often weak, and strong without the encoding.
         if let tag = entityTag, let known = validator.entityTag.flatMap(EntityTag.init),

@@ -78,6 +78,7 @@ import Testing
         case whole
         case anotherVersion
         case anotherTag
+        case noTag
         case anotherRange
         case anotherLength
         case encoded
@@ -94,6 +95,7 @@ import Testing
             case .anotherVersion:
                 resource = TestResource(Data(content.reversed()), entityTag: "\"2\"")
             case .anotherTag: answer.headers["ETag"] = "\"2\""
+            case .noTag: answer.headers["ETag"] = nil
             case .anotherRange: answer.headers["Content-Range"] = "bytes 5499000-5499998/5500000"
             case .anotherLength: answer.headers["Content-Range"] = "bytes 5499000-5499999/5500001"
             case .encoded: answer.headers["Content-Encoding"] = "gzip"
@@ -109,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: Answer.allCases)
-    func whatTheServerDoesNotGiveIsWaitedFor(answer: Answer) async throws {
+    func aReaderWaitsForWhatTheServerDoesNotGive(answer: Answer) async throws {
         let cache = try await TestCache()
         let server = try server { answer.make($0) }
         let downloader = cache.downloader()
@@ -126,19 +128,44 @@ import Testing
         try await cache.cache.close()
     }
 
-    @Test func aServerThatSaysNothingToThatIsGivenUp() async throws {
+    /// Without a timeout: the content has come from the download.
+    @Test func aSilentServerDoesNotHoldUpAReader() async throws {
         let cache = try await TestCache()
         let server = try server { Self.resource.answer(to: $0).cut(after: 10, .stall) }
-        let downloader = cache.downloader { $0.attempts = 1 }
+        let downloader = cache.downloader()
         let download = downloader.prefetch(DownloadRequest(server.url()))
         await download.hasReceived(1 << 20)
         let reader = downloader.reader(for: "item")
-        async let waiting = reader.read(Self.end - 1000..<Self.end)
+        async let waiting = reader.read(from: Self.end - 1000, upTo: .max)
         while server.requests.count < 2 { await Task.yield() }
         gate.open()
-        #expect(await download.outcome.isStored)
-        cache.clock.letTimeoutsPass()
         #expect(try await waiting == content.suffix(1000))
+        #expect(await download.outcome.isStored)
+        try await cache.cache.close()
+    }
+
+    /// The partial is there from an earlier launch, and the download waits for its turn.
+    @Test func aHostThatIsNotAllowedIsNotAsked() async throws {
+        let cache = try await TestCache()
+        let server = try server()
+        let first = cache.downloader()
+        let download = first.prefetch(DownloadRequest(server.url()))
+        await download.hasReceived(1 << 20)
+        await first.cancelAll()
+        let busy = try HTTPTestServer { _ in TestAnswer(200, body: Data(count: 10)).cut(after: 0, .stall) }
+        let requests = server.requests.count
+        let downloader = cache.downloader { ($0.transfers, $0.hosts) = (1, ["localhost"]) }
+        var other = DownloadRequest(try #require(URL(string: "http://localhost:\(busy.port)/")), "other")
+        other.priority = 1
+        downloader.prefetch([other, DownloadRequest(server.url())])
+        while busy.requests.isEmpty { await Task.yield() }
+        let reader = downloader.reader(for: "item", patience: .milliseconds(500))
+        await #expect(throws: CacheError.notArriving("item")) {
+            try await reader.read(Self.end - 1000..<Self.end)
+        }
+        #expect(server.requests.count == requests)
+        await downloader.cancelAll()
+        gate.open()
         try await cache.cache.close()
     }
 }

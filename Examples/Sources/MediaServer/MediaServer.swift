@@ -75,13 +75,13 @@ package final class MediaServer: Sendable {
         var said = ""
         for await text in texts {
             said += text
-            // Said last: by which means it waits for connections.
+            // It listens before it says by which means it waits for connections.
             if said.contains("event method") { return }
         }
         throw StoryError("nginx has not started: \(said)")
     }
 
-    /// Nothing follows where a rate of 1 has been reached: a byte per second. Who waits for it through the proxy is cut off.
+    /// Nothing follows where a rate of 1 has been reached: a byte per second. The proxy cuts off a client that waits for it.
     private var configuration: String {
         let own = path(folder)
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -114,13 +114,13 @@ package final class MediaServer: Sendable {
                     }
                     \(silent)
                     location ~ ^/broken/(?<rest>.*)$ {
-                        proxy_pass http://unix:\(own)/line:/silent/$rest;
+                        proxy_pass http://127.0.0.1:\(port + 1)/silent/$rest;
                         proxy_buffering off;
                         proxy_read_timeout 200ms;
                     }
                 }
                 server {
-                    listen unix:\(own)/line;
+                    listen 127.0.0.1:\(port + 1);
                     access_log off;
                     \(silent)
                 }

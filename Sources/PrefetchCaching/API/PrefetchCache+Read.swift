@@ -104,9 +104,9 @@ extension PrefetchCache {
 
     /// As ``reader(for:patience:)``.
     ///
-    /// - Parameter fetch: Returns all bytes of a range, or `nil` if they have to be waited for.
+    /// - Parameter fetch: Is given what is far ahead of what has arrived.
     package func reader(
-        for key: ItemKey, patience: Duration, fetching fetch: (@Sendable (DistantRange) async -> Data?)?
+        for key: ItemKey, patience: Duration, fetching fetch: DistantFetch?
     ) -> ContentReader {
         // The real clock: tests of readers bring their own.
         ContentReader(key, of: self, patience: patience, fetching: fetch) { try await Task.sleep(for: $0) }

@@ -63,7 +63,7 @@ extension PrefetchCache {
         return try await body()
     }
 
-    /// Waits for a task, which is cancelled when the cache is suspended or closed, or if it is already.
+    /// Waits for a task, which is cancelled when the cache is suspended or closed, at once if it already is.
     ///
     /// - Returns: What the task returns, and whether it was cancelled for that.
     package func whileRunning<Value: Sendable>(

@@ -75,19 +75,19 @@ final class SuspendableEngine: Sendable {
         }
     }
 
-    /// Waits for a task, which is cancelled when the cache is suspended or closed, or if it is already.
+    /// Waits for a task, which is cancelled when the cache is suspended or closed, at once if it already is.
     ///
     /// - Returns: What the task returns, and whether it was cancelled for that.
     func whileRunning<Value: Sendable>(_ task: Task<Value, Never>) async -> (value: Value, wasStopped: Bool) {
         let number = state.withLock { state in
             if case .running = state.phase { state.add { task.cancel() } } else { nil as Int? }
         }
-        if number == nil { task.cancel() }
-        let value = await task.value
-        let isRunning = number.map { number in
-            state.withLock { $0.waiting.removeValue(forKey: number) != nil }
+        guard let number else {
+            task.cancel()
+            return (await task.value, true)
         }
-        return (value, isRunning != true)
+        let value = await task.value
+        return (value, state.withLock { $0.waiting.removeValue(forKey: number) == nil })
     }
 
     /// Waits for a phase for which `select` returns something.

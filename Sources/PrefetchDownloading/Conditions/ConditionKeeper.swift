@@ -112,7 +112,8 @@ final class ConditionKeeper: Sendable {
         state.withLock { $0.received[source, default: Received()].underWay += Int64(bytes) }
     }
 
-    /// Notes that the history counts bytes that were noted. Not before it does: rather they count twice for a moment.
+    /// Notes that the history counts bytes that were noted. Not before it does:
+    /// rather they count twice, at most until the history is read again.
     func noteCounted(_ bytes: Int64, for source: String) {
         state.withLock { state in
             var received = state.received[source] ?? Received()

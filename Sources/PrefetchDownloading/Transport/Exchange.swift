@@ -4,15 +4,15 @@ internal import Synchronization
 /// A request in progress and its response: a bounded pipe from the connection to the task that stores the body, with stall
 /// detection.
 ///
-/// Applies back-pressure: the connection pauses while the pipe holds ``capacity`` bytes or more, and until the first byte is
-/// requested ``unwantedCapacity``. While it pauses, only the operating system reads ahead, and the server is throttled.
+/// Applies back-pressure: the connection pauses while the pipe holds ``capacity`` bytes or more or, before the body is first
+/// requested, ``initialCapacity``. While it pauses, only the operating system reads ahead, and the server is throttled.
 ///
-/// Must be read to its end or cancelled: until then the connection keeps it alive.
+/// Must be read to its end or cancelled: until then the connection and the stall detection keep it alive.
 final class Exchange: Sendable {
     /// The maximum number of buffered bytes, not counting one network read.
     static let capacity = 2 << 20
-    /// The same until the body is wanted. A small one has then arrived whole.
-    static let unwantedCapacity = 16 << 10
+    /// The same before the body is first requested, when a small one has already arrived whole.
+    static let initialCapacity = 16 << 10
 
     private struct State: Sendable {
         var feed: (any Feed)?
@@ -29,7 +29,7 @@ final class Exchange: Sendable {
         var isPaused = false
 
         /// Whether the connection is to pause.
-        var isFull: Bool { end == nil && bytes.count >= (isBodyWanted ? capacity : unwantedCapacity) }
+        var isFull: Bool { end == nil && bytes.count >= (isBodyWanted ? capacity : initialCapacity) }
     }
 
     /// Whether the response uses TLS.
