@@ -10,12 +10,17 @@ struct Sample: ParsableCommand {
     var seconds: Double
     @Option(help: "What the files may take together, in bytes.")
     var budget: Int64
+    @Option(help: "Go on until so many bytes were there at once, for at most two minutes.")
+    var least: Int64 = 0
 
     func run() throws {
         let root = container + "/Library/Caches/PrefetchCache"
         let deadline = ContinuousClock.now + .seconds(seconds)
         var sampler = Sampler(budget: budget)
-        repeat { try sampler.sample(root) } while ContinuousClock.now < deadline
+        repeat {
+            try sampler.sample(root)
+        } while ContinuousClock.now < deadline
+            || sampler.report.largestLowerBound < least && ContinuousClock.now < deadline + .seconds(120)
         try printJSON(sampler.report)
     }
 }
