@@ -25,17 +25,24 @@ import Testing
         }
     }
 
+    /// A download of which one chunk has arrived, and a reader of it.
+    private func begin(
+        _ server: HTTPTestServer
+    ) async throws -> (TestCache, PrefetchDownloader, Download, ContentReader) {
+        let cache = try await TestCache()
+        let downloader = cache.downloader()
+        let download = downloader.prefetch(DownloadRequest(server.url(), "item", .sha256(contentDigest)))
+        await download.hasReceived(1 << 20)
+        return (cache, downloader, download, downloader.reader(for: "item"))
+    }
+
     private func ranges(_ server: HTTPTestServer) -> [ClosedRange<Int>] {
         server.requests.compactMap(\.closedRange)
     }
 
     @Test func whatIsFarAheadIsRequestedAtOnce() async throws {
-        let cache = try await TestCache()
         let server = try server()
-        let downloader = cache.downloader()
-        let download = downloader.prefetch(DownloadRequest(server.url(), "item", .sha256(contentDigest)))
-        await download.hasReceived(1 << 20)
-        let reader = downloader.reader(for: "item")
+        let (cache, downloader, download, reader) = try await begin(server)
         #expect(try await reader.read(Self.end - 1000..<Self.end) == content.suffix(1000))
         // Of what was fetched, no more is requested than one read takes, or 1 MiB.
         #expect(try await reader.read(4_000_000..<4_000_010) == content[4_000_000..<4_000_010])
@@ -58,12 +65,8 @@ import Testing
     }
 
     @Test func whatComesSoonIsWaitedFor() async throws {
-        let cache = try await TestCache()
         let server = try server()
-        let downloader = cache.downloader()
-        let download = downloader.prefetch(DownloadRequest(server.url()))
-        await download.hasReceived(1 << 20)
-        let reader = downloader.reader(for: "item")
+        let (cache, _, download, reader) = try await begin(server)
         let part: Range<Int64> = 3_000_000..<3_000_100
         async let waiting = reader.read(part)
         gate.open()
@@ -112,12 +115,8 @@ import Testing
 
     @Test(arguments: Answer.allCases)
     func aReaderWaitsForWhatTheServerDoesNotGive(answer: Answer) async throws {
-        let cache = try await TestCache()
         let server = try server { answer.make($0) }
-        let downloader = cache.downloader()
-        let download = downloader.prefetch(DownloadRequest(server.url(), "item", .sha256(contentDigest)))
-        await download.hasReceived(1 << 20)
-        let reader = downloader.reader(for: "item")
+        let (cache, _, download, reader) = try await begin(server)
         async let waiting = reader.read(Self.end - 1000..<Self.end)
         // The second one is that for the range.
         while server.requests.count < 2 { await Task.yield() }
@@ -130,12 +129,8 @@ import Testing
 
     /// Without a timeout: the content has come from the download.
     @Test func aSilentServerDoesNotHoldUpAReader() async throws {
-        let cache = try await TestCache()
         let server = try server { Self.resource.answer(to: $0).cut(after: 10, .stall) }
-        let downloader = cache.downloader()
-        let download = downloader.prefetch(DownloadRequest(server.url()))
-        await download.hasReceived(1 << 20)
-        let reader = downloader.reader(for: "item")
+        let (cache, _, download, reader) = try await begin(server)
         async let waiting = reader.read(from: Self.end - 1000, upTo: .max)
         while server.requests.count < 2 { await Task.yield() }
         gate.open()
