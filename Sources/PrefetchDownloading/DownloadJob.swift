@@ -105,9 +105,9 @@ final class DownloadJob: Sendable {
         stop(.pressure(pressure))
     }
 
-    func start(_ body: @escaping @Sendable () async -> Void) {
+    func start(on executor: any TaskExecutor, _ body: @escaping @Sendable () async -> Void) {
         state.withLock { state in
-            state.task = Task { await body() }
+            state.task = Task(executorPreference: executor) { await body() }
             if state.stop != nil { state.task?.cancel() }
         }
     }
@@ -122,7 +122,7 @@ final class DownloadJob: Sendable {
         storingIn cache: PrefetchCache, unless isHeld: () -> Bool,
         _ body: @escaping @Sendable () async throws -> DownloadOutcome
     ) async -> Result<DownloadOutcome, AttemptFailure> {
-        let attempt = Task {
+        let attempt = Task(executorPreference: cache.executor) {
             do {
                 return Result<_, AttemptFailure>.success(try await body())
             } catch {

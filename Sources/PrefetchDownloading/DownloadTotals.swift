@@ -1,5 +1,5 @@
 public import PrefetchCaching
-internal import Synchronization
+internal import PrefetchFileSystem
 
 /// What a downloader has transferred since it was created.
 public struct DownloadTotals: Hashable, Sendable {
@@ -34,7 +34,7 @@ final class DownloadTally: Sendable {
         var lastListener = 0
     }
 
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
 
     deinit {
         for listener in state.withLock({ $0.listeners.values }) { listener.finish() }

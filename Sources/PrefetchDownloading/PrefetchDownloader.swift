@@ -1,6 +1,6 @@
 public import Logging
 public import PrefetchCaching
-internal import Synchronization
+internal import PrefetchFileSystem
 
 #if canImport(Darwin)
     public import Foundation
@@ -43,8 +43,8 @@ public final class PrefetchDownloader: Sendable {
     private let tally = DownloadTally()
     private let keeper: ConditionKeeper
     private let stalls: StallDetection
-    private let state = Mutex(State())
-    private let watches = Mutex<[Task<Void, Never>]>([])
+    private let state = UnfairMutex(State())
+    private let watches = UnfairMutex<[Task<Void, Never>]>([])
 
     /// Creates a downloader for a cache.
     ///
@@ -230,7 +230,7 @@ public final class PrefetchDownloader: Sendable {
     private func start(_ job: DownloadJob) {
         let run = run(job)
         slots.take(run.entry) { [self] in
-            job.start { [self] in
+            job.start(on: cache.executor) { [self] in
                 job.emit(.finished(await run.outcome()))
                 state.withLock { remove(job, &$0) }
             }

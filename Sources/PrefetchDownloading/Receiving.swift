@@ -48,7 +48,7 @@ extension DownloadRun {
                 metadata, expectedLength: length,
                 // Without a strong validator, a partial could not be distinguished from that of another version.
                 keepingPartial: metadata.validator.isStrong(in: head, now: now),
-                whenPromoted: request.whenPromoted, on: job.terms, recalling: true)
+                whenPromoted: request.whenPromoted, on: job.terms)
             switch begun {
             case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
             case .writer(let writer):
@@ -77,8 +77,8 @@ extension DownloadRun {
     ) async throws -> DownloadOutcome {
         let stored: StoreOutcome
         var received = content.writer.contentBytes
-        job.beginFetching(at: received, isKnown: content.writer.wasStoredBefore)
         do {
+            job.beginFetching(at: received, isKnown: try await cache.remembersStored(request.key))
             stored = try await content.writeAll(
                 announced: announced, progress: { job.emit(.progress($0)) },
                 from: {

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PrefetchFileSystem
 
 /// Limits the number of concurrent transfers, in total and per host.
 final class TransferSlots: Sendable {
@@ -8,11 +8,11 @@ final class TransferSlots: Sendable {
         var waiting: [Int: @Sendable () -> Void] = [:]
     }
 
-    private let state: Mutex<State>
+    private let state: UnfairMutex<State>
 
     init(_ configuration: DownloaderConfiguration) {
         let queue = SlotQueue(limit: configuration.transfers, limitPerHost: configuration.transfersPerHost)
-        state = Mutex(State(queue: queue))
+        state = UnfairMutex(State(queue: queue))
     }
 
     /// Calls `body` when a slot is free, which the next ``use(_:isHeld:_:)`` then holds. A download that waits in this way

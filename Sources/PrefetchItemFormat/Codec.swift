@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import PrefetchFileSystem
 
 /// The state that one thread needs to encode or decode: that of the compressor, and two buffers that grow to the largest
 /// chunk processed.
@@ -39,7 +39,7 @@ final class Codec: @unchecked Sendable {
 package final class CodecPool: Sendable {
     /// The maximum number of chunks of one item that are processed concurrently.
     package let parallelism: Int
-    private let idle = Mutex<[Codec]>([])
+    private let idle = UnfairMutex<[Codec]>([])
 
     /// - Parameter parallelism: 1 to 4; other values are clamped. Each increment costs about 2 MiB of memory for every
     ///   large item being written or read. The pool keeps up to this many idle codecs with their buffers.

@@ -21,13 +21,10 @@ public import Foundation
 public final class CacheWriter: Sendable {
     private let cache: PrefetchCache
     private let store: UnfinishedStore
-    /// Whether the item is remembered as stored before, and left unused; only if that was asked for.
-    package let wasStoredBefore: Bool
 
-    init(_ store: UnfinishedStore, of cache: PrefetchCache, wasStoredBefore: Bool = false) {
+    init(_ store: UnfinishedStore, of cache: PrefetchCache) {
         self.cache = cache
         self.store = store
-        self.wasStoredBefore = wasStoredBefore
     }
 
     deinit {

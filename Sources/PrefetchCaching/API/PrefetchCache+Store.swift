@@ -121,23 +121,19 @@ extension PrefetchCache {
             whenPromoted: whenPromoted, on: AdmissionTerms(admission))
     }
 
-    /// - Parameter recalling: Whether the writer is to know if the item was stored before.
     package func beginStoring(
         _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
-        keepingPartial: Bool = false, whenPromoted: WhenPromoted = .leave, on terms: AdmissionTerms,
-        recalling: Bool = false
+        keepingPartial: Bool = false, whenPromoted: WhenPromoted = .leave, on terms: AdmissionTerms
     ) async throws(CacheError) -> BegunStoring {
         let cache = self
         return try await run { engine throws(CacheError) in
-            let wasStoredBefore = recalling ? try engine.remembersStored(metadata.key) : false
-            return
-                switch try engine.beginStore(
-                    metadata, encoding: encoding, expectedLength: expectedLength,
-                    keepingPartial: keepingPartial,
-                    whenPromoted: whenPromoted, on: terms)
+            switch try engine.beginStore(
+                metadata, encoding: encoding, expectedLength: expectedLength,
+                keepingPartial: keepingPartial,
+                whenPromoted: whenPromoted, on: terms)
             {
             case .refused(let refusal): .refused(refusal)
-            case .begun(let store): .writer(CacheWriter(store, of: cache, wasStoredBefore: wasStoredBefore))
+            case .begun(let store): .writer(CacheWriter(store, of: cache))
             }
         }
     }

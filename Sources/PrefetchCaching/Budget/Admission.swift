@@ -11,12 +11,13 @@ final class Admission: Sendable {
     let catalog: Catalog
     let evictor: Evictor
     let watch: VolumeWatch
+    private let grantTurn = UnfairMutex(())
     private let grants = Atomic<Int>(0)
     private let isNearlyFull = Atomic<Bool>(false)
     /// What was admitted last when little or no room was left: trimming makes room for more of it.
-    private let demand = Mutex<Newcomer?>(nil)
+    private let demand = UnfairMutex<Newcomer?>(nil)
     /// The available bytes when eviction last failed to free anything, see ``maintain()``.
-    let reliefFailedAt = Mutex<Int64?>(nil)
+    let reliefFailedAt = UnfairMutex<Int64?>(nil)
 
     init(catalog: Catalog, evictor: Evictor, watch: VolumeWatch) {
         self.catalog = catalog
@@ -47,16 +48,20 @@ final class Admission: Sendable {
         if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return }
         if let refusal = try refusal() { throw Refused(refusal) }
 
-        var transfer = Transfer()
-        let refusal: Refusal?
-        do {
-            refusal = try run(&transfer) { transaction, transfer in
-                try grant(bytes, ofItem: total, for: newcomer, &transfer, transaction)
-            } committed: { refusal, allowance in
-                if refusal == nil { _ = allowance.reserve(bytes) }
+        // One at a time: a second grant would take back what the first has just been granted.
+        let refusal: Refusal? = try grantTurn.withLock { _ in
+            // It may have been for all.
+            if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return nil }
+            var transfer = Transfer()
+            do {
+                return try run(&transfer) { transaction, transfer in
+                    try grant(bytes, ofItem: total, for: newcomer, &transfer, transaction)
+                } committed: { refusal, allowance in
+                    if refusal == nil { _ = allowance.reserve(bytes) }
+                }
+            } catch CacheError.catalogOverBudget {
+                throw Refused(.overBudget(needed: total, budget: watch.lastCeiling))
             }
-        } catch CacheError.catalogOverBudget {
-            throw Refused(.overBudget(needed: total, budget: watch.lastCeiling))
         }
         if let refusal { throw Refused(refusal) }
     }
@@ -78,9 +83,7 @@ final class Admission: Sendable {
             return made.obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)
         }
         let grant = min(max(bytes, nextStep(ceiling)), room)
-        catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
-        try catalog.raiseBound()
-        try transaction.changeAllowance(of: catalog.environment.session, by: grant)
+        try promise(grant, &transfer, transaction)
         let isNearlyFull = room - grant < ceiling - Watermarks.high(ceiling)
         self.isNearlyFull.store(isNearlyFull, ordering: .relaxed)
         if isNearlyFull, newcomer.mode == .evicting {
@@ -97,8 +100,11 @@ final class Admission: Sendable {
     /// - Parameters:
     ///   - bytes: What the item would be charged.
     ///   - isGuess: Whether that is only what items of its source usually are: no reason to call it too large.
+    /// - Complexity: As ``reserve(_:ofItem:for:)``.
     func refusal(ofItem bytes: Int64, isGuess: Bool, for newcomer: Newcomer) throws(CacheError) -> Refusal? {
-        try givingUpAllowance { transaction in
+        // As `reserve` would find.
+        if catalog.inMemory({ $0.allowance.covers(bytes) }) { return nil }
+        return try givingUpAllowance { transaction in
             try evictor.evictExpired(from: transaction)
             let snapshot = try watch.snapshot(transaction)
             if !isGuess, let refusal = snapshot.refusal(ofItem: bytes) { return refusal }
@@ -170,14 +176,43 @@ final class Admission: Sendable {
         return try run(makingRoom: makingRoom, &transfer) { transaction, _ in try body(transaction) }
     }
 
+    /// Writes pending changes while stores go on, and takes as much in advance as they may need until the next time:
+    /// none of them has to wait for the catalog, as long as there is room.
+    func writeBacklog() throws(CacheError) {
+        var transfer = Transfer()
+        try run(makingRoom: true, givingUp: false, &transfer) { transaction, transfer in
+            try renewAllowance(&transfer, transaction)
+        }
+    }
+
+    private func renewAllowance(_ transfer: inout Transfer, _ transaction: CatalogTransaction) throws {
+        let snapshot = try watch.snapshot(transaction)
+        guard snapshot.refusal(ofItem: 0) == nil else { return }
+        let ceiling = Self.grantable(snapshot)
+        let free = catalog.inMemory { $0.allowance.free }
+        let room = Watermarks.high(ceiling) - (try transaction.usedBytes())
+        let grant = min(min(Self.advance, ceiling / 64) - free, room)
+        if grant > 0 { try promise(grant, &transfer, transaction) }
+    }
+
+    /// What stores that do not pause are granted at once: twice ``Engine/backlogLimit`` items of 16 KiB, at most 1/64 of the
+    /// budget as well.
+    private static let advance: Int64 = 16 << 20
+
+    private func promise(_ grant: Int64, _ transfer: inout Transfer, _ transaction: CatalogTransaction) throws {
+        catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
+        try catalog.raiseBound()
+        try transaction.changeAllowance(of: catalog.environment.session, by: grant)
+    }
+
     func run<Result>(
-        makingRoom: Bool = false, _ transfer: inout Transfer,
+        makingRoom: Bool = false, givingUp: Bool = true, _ transfer: inout Transfer,
         _ body: (CatalogTransaction, inout Transfer) throws -> Result,
         committed: (Result, inout Allowance) -> Void = { _, _ in }
     ) throws(CacheError) -> Result {
         do {
             return try catalog.transaction(makingRoom: makingRoom) { transaction in
-                catalog.inMemory { transfer.begin(with: &$0.allowance) }
+                catalog.inMemory { transfer.begin(with: &$0.allowance, givingUp: givingUp) }
                 try transaction.changeAllowance(of: catalog.environment.session, by: -transfer.unused)
                 return try body(transaction, &transfer)
             } committed: { result, state in

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import PrefetchFileSystem
-internal import Synchronization
 internal import SystemPackage
 
 /// `configuration.json`, reread when another process has written it.
@@ -14,7 +13,7 @@ final class ConfigurationFile: Sendable {
 
     private let folder: Directory
     private let patience: Patience
-    private let loaded = Mutex<Loaded?>(nil)
+    private let loaded = UnfairMutex<Loaded?>(nil)
 
     init(in folder: Directory, _ patience: Patience) {
         self.folder = folder

@@ -2,7 +2,6 @@ internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchVolumeCapacity
-internal import Synchronization
 
 /// Removes files until there is enough space: expired items first, then in the order of the policy.
 ///
@@ -27,7 +26,7 @@ final class Evictor: BudgetKeeping {
     let history: History
     let environment: CacheEnvironment
     private let events: EventHub
-    private let unreported = Mutex<[CacheEvent]>([])
+    private let unreported = UnfairMutex<[CacheEvent]>([])
 
     init(
         files: any CatalogedFiles, rules: Rules, history: History, environment: CacheEnvironment,

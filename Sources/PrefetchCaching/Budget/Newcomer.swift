@@ -1,5 +1,5 @@
+internal import PrefetchFileSystem
 package import PrefetchItemFormat
-internal import Synchronization
 
 /// What an item may displace when it is stored.
 public enum AdmissionMode: String, Hashable, Sendable, CaseIterable {
@@ -82,7 +82,7 @@ package final class Round: Sendable {
         var refused: (position: Int, priority: Float, left: Int64, evictable: Int64)?
     }
 
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
 
     package init() {}
 

@@ -1,7 +1,6 @@
 internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchVolumeCapacity
-internal import Synchronization
 internal import SystemPackage
 
 /// Measures the volume, at limited intervals, and derives budget and pressure from it.
@@ -30,7 +29,7 @@ final class VolumeWatch: Sendable {
     let environment: CacheEnvironment
     let configuration: ConfigurationFile
     private let folders: CacheFolders
-    private let memory = Mutex(Memory())
+    private let memory = UnfairMutex(Memory())
 
     init(environment: CacheEnvironment, folders: CacheFolders, configuration: ConfigurationFile) {
         self.environment = environment

@@ -1,4 +1,5 @@
 internal import Logging
+internal import PrefetchFileSystem
 internal import Synchronization
 
 /// When maintenance runs in the background: about a second after the first change that is only in memory, at
@@ -21,7 +22,7 @@ final class FlushSchedule: Sendable {
 
     private let engine: Engine
     private let later: Later
-    private let state = Mutex(State.idle)
+    private let state = UnfairMutex(State.idle)
     /// Counts the scheduled flushes, which distinguishes an idle minute from a busy one.
     private let work = Atomic<Int>(0)
 
@@ -92,24 +93,26 @@ final class FlushSchedule: Sendable {
     }
 
     private func run() {
-        maintain()
+        let isDone = maintain()
         let hasNewWork = state.withLock { state in
             guard case .running(let hasNewWork) = state else { return false }
             state = .idle
-            return hasNewWork
+            return hasNewWork || !isDone
         }
         if hasNewWork { noteWork() }
     }
 
-    private func maintain() {
+    /// - Returns: `false` if the rest is to follow soon.
+    private func maintain() -> Bool {
         do {
-            try engine.usage.perform { () throws(CacheError) in try engine.maintain() }
+            return try engine.usage.perform { () throws(CacheError) in try engine.maintainInTurn() }
         } catch .closed, .suspended {
             // That has written everything.
-            return
+            return true
         } catch {
             // The changes stay in memory, and the next call schedules another attempt.
             engine.environment.logger.warning("The catalog was not written.", metadata: ["error": "\(error)"])
+            return true
         }
     }
 }

@@ -47,8 +47,8 @@ final class Patience: Sendable {
     private let uptime: @Sendable () -> Duration
     private let isRunning: Look
     private let isHurried: @Sendable () -> Bool
-    private let inVain = Mutex<InVain?>(nil)
-    private let lastStall = Mutex<Duration?>(nil)
+    private let inVain = UnfairMutex<InVain?>(nil)
+    private let lastStall = UnfairMutex<Duration?>(nil)
 
     /// - Parameters:
     ///   - uptime: See ``CacheEnvironment/uptime``.

@@ -3,7 +3,6 @@ internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import PrefetchVolumeCapacity
-internal import Synchronization
 internal import SystemPackage
 
 /// The cache, synchronous and deterministic: given the same environment, the same calls have the same
@@ -44,8 +43,11 @@ final class Engine: Sendable {
     let locks = ItemLocks()
     let stores = UnfinishedStores()
     let claims: FetchClaims
+    let departed = DepartedItems()
     let usage = Usage()
-    private let closing = Mutex(())
+    private let closing = UnfairMutex(())
+    /// When ``maintain()`` last did everything.
+    private let lastMaintenance = UnfairMutex<Duration?>(nil)
     let events: EventHub
 
     /// Opens the cache and recovers from a crash. The catalog is opened only when it is first needed.
@@ -173,9 +175,9 @@ final class Engine: Sendable {
 
     /// Whether so many changes are pending, or so little of the budget is left, that maintenance should run
     /// soon.
-    var isUrgent: Bool {
-        admission.wantsTrimming || catalog.inMemory { $0.pending.entries.count >= Self.backlogLimit }
-    }
+    var isUrgent: Bool { admission.wantsTrimming || hasBacklog }
+
+    private var hasBacklog: Bool { catalog.inMemory { $0.pending.entries.count >= Self.backlogLimit } }
 
     /// Whether there is anything for ``flush()`` to do.
     var hasPendingChanges: Bool {
@@ -195,10 +197,27 @@ final class Engine: Sendable {
         try catalog.transaction { _ in }
     }
 
+    /// As ``maintain()`` when that is due. Until then only pending changes are written, while stores go on.
+    ///
+    /// - Returns: Whether everything was done.
+    func maintainInTurn() throws(CacheError) -> Bool {
+        let now = environment.uptime()
+        let isDue = lastMaintenance.withLock { $0.map { now - $0 >= FlushSchedule.delay } ?? true }
+        guard isDue || admission.wantsTrimming || !hasBacklog else {
+            defer { history.save() }
+            try admission.writeBacklog()
+            return false
+        }
+        try maintain()
+        return true
+    }
+
     /// Writes pending changes, releases the unused allowance to the other processes, and maintains the
     /// budget, the volume and the ledger.
     func maintain() throws(CacheError) {
         defer { history.save() }
+        let now = environment.uptime()
+        lastMaintenance.withLock { $0 = now }
         for pressure in try admission.maintain() { events.note(pressure) }
         try ledger.checkpoint()
     }

@@ -1,5 +1,5 @@
+internal import PrefetchFileSystem
 internal import PrefetchVolumeCapacity
-internal import Synchronization
 
 /// Delivers events to all listeners.
 final class EventHub: Sendable {
@@ -12,11 +12,11 @@ final class EventHub: Sendable {
         var isFinished = false
     }
 
-    private let listeners = Mutex(Listeners())
+    private let listeners = UnfairMutex(Listeners())
     /// The number of the last event. Locked during delivery, so that the numbers arrive in order; the listeners are
     /// not, since one may deregister meanwhile on the same thread.
-    private let lastEvent = Mutex(0)
-    private let lastPressure = Mutex(Pressure.normal)
+    private let lastEvent = UnfairMutex(0)
+    private let lastPressure = UnfairMutex(Pressure.normal)
 
     func send(_ event: CacheEvent) {
         lastEvent.withLock { lastEvent in

@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Logging
-internal import Synchronization
+internal import PrefetchFileSystem
 
 /// The engine of a cache: closed while the cache is suspended, and opened anew when it is resumed.
 final class SuspendableEngine: Sendable {
@@ -41,7 +41,7 @@ final class SuspendableEngine: Sendable {
     private let environment: CacheEnvironment
     private let lanes: Lanes
     private let reopen: @Sendable (CacheEnvironment) throws(CacheError) -> Engine
-    private let state: Mutex<State>
+    private let state: UnfairMutex<State>
     /// Suspends, resumes and closes in the order of the calls: a `resume()` that is overtaken by the next `suspend()`
     /// would leave the cache running in a process that is about to be frozen.
     private let turns = DispatchQueue(label: "PrefetchCache.suspension", qos: .userInitiated)
@@ -55,7 +55,7 @@ final class SuspendableEngine: Sendable {
         pins = Pins(environment)
         self.lanes = lanes
         self.reopen = reopen
-        state = Mutex(State(phase: .running(Running(engine, on: lanes))))
+        state = UnfairMutex(State(phase: .running(Running(engine, on: lanes))))
     }
 
     // MARK: Waiting

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import PrefetchFileSystem
 
 /// Admits calls until the cache is closed or suspended, and then waits for those under way.
 final class Usage: Sendable {
@@ -9,7 +9,7 @@ final class Usage: Sendable {
         var ending: CacheError?
     }
 
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
     private let isEmpty = DispatchSemaphore(value: 0)
 
     /// - Throws: ``CacheError/closed``, ``CacheError/suspended``, and whatever `body` throws.

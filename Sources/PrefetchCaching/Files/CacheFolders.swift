@@ -1,7 +1,6 @@
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
-internal import Synchronization
 internal import SystemPackage
 
 /// The folders of the cache in Caches, held open, and recreated when the system purges them.
@@ -35,8 +34,8 @@ final class CacheFolders: Sendable {
 
     let areas: StorageAreas
     let fileSystem: any FileSystem
-    private let handles: Mutex<Handles>
-    private let protection = Mutex<FileProtection?>(nil)
+    private let handles: UnfairMutex<Handles>
+    private let protection = UnfairMutex<FileProtection?>(nil)
     /// For locks that other processes hold in these folders.
     let patience: Patience
 
@@ -47,7 +46,7 @@ final class CacheFolders: Sendable {
         self.areas = areas
         self.fileSystem = fileSystem
         let opened = try Self.open(areas, fileSystem)
-        handles = Mutex(opened)
+        handles = UnfairMutex(opened)
     }
 
     var current: Handles { handles.withLock { $0 } }

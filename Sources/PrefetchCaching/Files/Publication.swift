@@ -1,6 +1,5 @@
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
-internal import Synchronization
 internal import SystemPackage
 
 /// Moves a complete partial into the items. An older item of the key is exchanged atomically and then removed, so that
@@ -72,7 +71,7 @@ struct Publication {
 /// The item folders that this process has created or checked. A rename follows symbolic links in the path, so each
 /// folder is checked not to be one before the first item is moved into it.
 final class ItemFolders: Sendable {
-    private let known = Mutex<Set<UInt8>>([])
+    private let known = UnfairMutex<Set<UInt8>>([])
 
     /// Creates the folder for an item, unless it is known.
     ///
@@ -107,7 +106,7 @@ final class ItemFolders: Sendable {
 /// Not recursive: a holder must not take another lock, since two hashes may share a stripe.
 final class ItemLocks: Sendable {
     private final class Stripe: Sendable {
-        let mutex = Mutex(())
+        let mutex = UnfairMutex(())
     }
 
     private let stripes = (0..<64).map { _ in Stripe() }

@@ -1,6 +1,5 @@
 internal import PrefetchFileSystem
 internal import PrefetchStorageAreas
-internal import Synchronization
 internal import SystemPackage
 
 /// The folders of the cache in Application Support, and the destinations.
@@ -266,7 +265,7 @@ final class SupportFolders: Sendable {
 
 /// The names that this process has flushed, each with those of all folders above it.
 final class DurableNames: Sendable {
-    private let flushed = Mutex<Set<FilePath>>([])
+    private let flushed = UnfairMutex<Set<FilePath>>([])
 
     /// Makes the name of a folder and those of all folders above it durable, once. Folders that this user may
     /// not open were not created by us, and are skipped.

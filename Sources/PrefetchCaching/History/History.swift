@@ -1,7 +1,6 @@
 internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
-internal import Synchronization
 internal import SystemPackage
 
 /// What the cache has done, in daily sums per source that survive purges and updates.
@@ -18,6 +17,7 @@ final class History: Sendable {
         /// The rows that were read from the file, and up to where: the next time only what follows is read.
         var read = HistoryRows()
         var readTo: SharedLog.Position?
+        var departures = 0
     }
 
     /// `nil` for a history in memory.
@@ -25,15 +25,15 @@ final class History: Sendable {
     let journal: JournalWriter
     private let environment: CacheEnvironment
     private let isPromoted: @Sendable (ItemKey) throws(CacheError) -> Bool
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
     /// What was made of the rows last, and when.
-    private let known = Mutex<(knowledge: SourceKnowledge, at: Duration)?>(nil)
+    private let known = UnfairMutex<(knowledge: SourceKnowledge, at: Duration)?>(nil)
     /// How long that is good for: what is learnt in a day changes little …
     private static let freshness = Duration.seconds(6 * 3600)
     /// … but at first everything is new.
     private static let firstFreshness = Duration.seconds(60)
     /// Held while the file is read or written, so that the state stays available meanwhile.
-    private let access = Mutex(())
+    private let access = UnfairMutex(())
 
     static let version: UInt8 = 1
 
@@ -59,12 +59,17 @@ final class History: Sendable {
         log != nil && state.withLock { !$0.unsaved.isEmpty } || journal.hasUnsaved
     }
 
+    /// How many items have left so far by transactions of this object.
+    var departures: Int { state.withLock(\.departures) }
+
     func record(_ event: UsageEvent) { record([event]) }
 
     /// Records what a transaction has changed, and saves it at once: with its rows in the catalog, nobody else would count
     /// it if this process were killed. An item whose file is gone may have been opened by a process that has not
     /// noted it yet, or was killed.
     func record(_ changes: RowChanges) {
+        let departures = changes.events.count { if case .left = $0.kind { true } else { false } }
+        if departures > 0 { state.withLock { $0.departures += departures } }
         record(
             changes.events.map { event in
                 guard case .left(.purged, let wasUsed) = event.kind, isOpened(event.key) else { return event }

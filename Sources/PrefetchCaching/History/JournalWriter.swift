@@ -2,7 +2,6 @@ internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchVolumeCapacity
-internal import Synchronization
 internal import SystemPackage
 
 /// What happened, in order and with reasons, in a bounded file that all processes append to.
@@ -32,9 +31,9 @@ final class JournalWriter: Sendable {
     /// `nil` for a simulation, which has no journal.
     private let log: SharedLog?
     private let environment: CacheEnvironment
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
     /// Held while the file is written, so that the state stays available meanwhile.
-    private let access = Mutex(())
+    private let access = UnfairMutex(())
 
     /// - Parameter folder: The cache's folder in Application Support; `nil` for a simulation.
     init(in folder: Directory?, _ environment: CacheEnvironment) {

@@ -20,9 +20,12 @@ struct Allowance: Sendable {
     /// The most that this process may turn out to hold.
     var bound: Int64 { max(0, free + reserved + unrecorded + uncertain) }
 
+    /// Whether `bytes` can be reserved of the free ones.
+    func covers(_ bytes: Int64) -> Bool { isEntered && free >= bytes }
+
     /// Reserves `bytes` of the free ones, if there are enough.
     mutating func reserve(_ bytes: Int64) -> Bool {
-        guard isEntered, free >= bytes else { return false }
+        guard covers(bytes) else { return false }
         free -= bytes
         reserved += bytes
         return true
@@ -97,8 +100,10 @@ struct Transfer {
     private var grant: Int64 = 0
     private var generation = 0
 
-    /// Gives up the free bytes. A transaction may be retried, on the same file or on a new one.
-    mutating func begin(with allowance: inout Allowance) {
+    /// A transaction may be retried, on the same file or on a new one.
+    ///
+    /// - Parameter givingUp: Whether to give up the free bytes; otherwise stores spend them meanwhile.
+    mutating func begin(with allowance: inout Allowance, givingUp: Bool = true) {
         allowance.confirm(uncertain: grant)
         grant = 0
         if generation != allowance.generation {
@@ -107,7 +112,7 @@ struct Transfer {
             unused = 0
         }
         generation = allowance.generation
-        unused += allowance.giveUp()
+        if givingUp { unused += allowance.giveUp() }
     }
 
     mutating func promise(_ bytes: Int64, by allowance: inout Allowance) {

@@ -1,7 +1,6 @@
 internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
-internal import Synchronization
 internal import SystemPackage
 
 /// The index of the cache, in SQLite: what is stored, in the order of use.
@@ -19,8 +18,8 @@ final class Catalog: Sendable {
     let session: WriterSession
     let events: EventHub
     let history: History
-    let file = Mutex(Opening.notYet)
-    private let state = Mutex(State())
+    let file = UnfairMutex(Opening.notYet)
+    private let state = UnfairMutex(State())
 
     enum Opening: Sendable {
         case notYet

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GRDB
 internal import PrefetchItemFormat
 internal import PrefetchVolumeCapacity
@@ -258,11 +259,10 @@ extension CatalogTransaction {
                 storedAt: try row?.value(1)))
     }
 
-    /// Whether an item is remembered that was stored and left unused.
-    func remembersStored(_ hash: KeyHash) throws -> Bool {
-        try Bool.fetchOne(
-            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM departed WHERE hash = ?)"),
-            arguments: [hash.data]) == true
+    /// The hashes of the items that are remembered as stored and left unused, at most 2000.
+    func departed() throws -> Set<KeyHash> {
+        let hashes = try Data.fetchAll(database.cachedStatement(sql: "SELECT hash FROM departed"))
+        return Set(hashes.compactMap(KeyHash.init(data:)))
     }
 
     /// Deletes rows whose hash is damaged: no file belongs to them.

@@ -18,7 +18,7 @@ final class WriterSession: Sendable {
 
     private let environment: CacheEnvironment
     private let folders: CacheFolders
-    private let lock = Mutex<Lock?>(nil)
+    private let lock = UnfairMutex<Lock?>(nil)
     private let lastNumber = Atomic<UInt64>(0)
 
     init(_ environment: CacheEnvironment, folders: CacheFolders) {

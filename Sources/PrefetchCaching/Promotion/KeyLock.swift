@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
-internal import Synchronization
 internal import SystemPackage
 
 /// Prevents concurrent promotions of one key, across threads and processes, by `flock` on one of 256 files, chosen by
@@ -15,7 +14,7 @@ final class KeyLock: Sendable {
     private let staging: Directory
     private let patience: Patience
     /// The waiting threads, by the name of each lock that this process uses.
-    private let turns = Mutex<[String: [DispatchSemaphore]]>([:])
+    private let turns = UnfairMutex<[String: [DispatchSemaphore]]>([:])
 
     init(staging: Directory, _ patience: Patience) {
         self.staging = staging

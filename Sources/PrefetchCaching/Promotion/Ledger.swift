@@ -18,10 +18,10 @@ final class Ledger: PromotionLedger {
     private let folder: Directory
     private let path: FilePath
     private let patience: Patience
-    private let open = Mutex<OpenFile?>(nil)
+    private let open = UnfairMutex<OpenFile?>(nil)
     /// Serializes the threads that change it, since the lock of the folder has no queue. Nothing that readers need is
     /// held while waiting for that lock.
-    private let turns = Mutex(())
+    private let turns = UnfairMutex(())
     private let isLogWritten = Atomic<Bool>(false)
     /// Whether a log existed at the last check.
     private let hasLog = Atomic<Bool>(false)

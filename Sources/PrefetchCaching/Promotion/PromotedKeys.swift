@@ -1,6 +1,5 @@
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
-internal import Synchronization
 
 /// The hashes of all keys in the ledger, promoted or under way, so that storing an item need not query the ledger.
 ///
@@ -17,7 +16,7 @@ final class PromotedKeys: Sendable {
 
     private let ledger: any PromotionLedger
     private let now: @Sendable () -> Int64
-    private let snapshot = Mutex<Snapshot?>(nil)
+    private let snapshot = UnfairMutex<Snapshot?>(nil)
 
     /// - Parameter now: The time in milliseconds since 1970.
     init(_ ledger: any PromotionLedger, now: @escaping @Sendable () -> Int64) {

@@ -1,6 +1,5 @@
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
-internal import Synchronization
 internal import SystemPackage
 
 /// The keys whose content this process is fetching, so that no other process fetches it at the same time.
@@ -15,7 +14,7 @@ final class FetchClaims: Sendable {
     }
 
     private let folders: CacheFolders
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
 
     init(folders: CacheFolders) {
         self.folders = folders

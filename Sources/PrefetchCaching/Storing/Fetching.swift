@@ -32,8 +32,39 @@ extension Engine {
 
     /// Whether an item is remembered that was stored and left unused.
     func remembersStored(_ key: ItemKey) throws(CacheError) -> Bool {
-        // Once for each download: what has just left need not be known.
-        try catalog.reading(includingPending: false) { try $0.remembersStored(key.hash) }
+        try departed.contain(key.hash, after: history.departures, at: environment.uptime()) {
+            () throws(CacheError) in
+            // What has just left need not be known.
+            try catalog.reading(includingPending: false) { try $0.departed() }
+        }
+    }
+}
+
+/// The hashes of items that are remembered as stored and left unused, for downloads, of which each asks for one: read from
+/// the catalog when this process has evicted something since, and once a second for what others have.
+final class DepartedItems: Sendable {
+    private struct Reading {
+        let hashes: Set<KeyHash>
+        let departures: Int
+        let time: Duration
+    }
+
+    private static let freshness = Duration.seconds(1)
+    private let last = UnfairMutex<Reading?>(nil)
+
+    /// - Parameters:
+    ///   - departures: How many items have left by this process so far.
+    ///   - time: Now.
+    func contain(
+        _ hash: KeyHash, after departures: Int, at time: Duration,
+        reading read: () throws(CacheError) -> Set<KeyHash>
+    ) throws(CacheError) -> Bool {
+        if let last = last.withLock({ $0 }), last.departures == departures, time - last.time < Self.freshness {
+            return last.hashes.contains(hash)
+        }
+        let hashes = try read()
+        last.withLock { $0 = Reading(hashes: hashes, departures: departures, time: time) }
+        return hashes.contains(hash)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import PrefetchFileSystem
 internal import Synchronization
 
 /// An item that is being stored piece by piece.
@@ -93,7 +94,7 @@ final class UnfinishedStores: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
 
     /// - Throws: ``CacheError/closed``; the store is ended then.
     func add(_ store: sending any StoreUnderWay) throws(CacheError) -> UnfinishedStore {

@@ -33,7 +33,7 @@ extension DownloadRun {
         }
         let begun = try await cache.beginStoring(
             metadata, expectedLength: plan.length, keepingPartial: !plan.validator.isEmpty,
-            whenPromoted: request.whenPromoted, on: job.terms, recalling: true)
+            whenPromoted: request.whenPromoted, on: job.terms)
         switch begun {
         case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
         case .writer(let writer):

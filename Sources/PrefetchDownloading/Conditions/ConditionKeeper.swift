@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PrefetchCaching
-internal import Synchronization
+internal import PrefetchFileSystem
 
 /// Knows whether the conditions of downloads are met.
 final class ConditionKeeper: Sendable {
@@ -28,7 +28,7 @@ final class ConditionKeeper: Sendable {
     private let cache: PrefetchCache
     private let device: DeviceStateSource
     private let environment: DownloaderEnvironment
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
 
     init(_ cache: PrefetchCache, _ device: DeviceStateSource, _ environment: DownloaderEnvironment) {
         self.cache = cache

@@ -1,7 +1,7 @@
+internal import PrefetchFileSystem
 #if canImport(CPrefetchCurl)
     internal import CPrefetchCurl
     internal import Foundation
-    internal import Synchronization
 
     #if canImport(FoundationNetworking)
         internal import FoundationNetworking
@@ -52,7 +52,7 @@
         /// In milliseconds. The thread is woken for anything that it has to do.
         private static let longestWait: Int32 = 600_000
 
-        private let state = Mutex(State())
+        private let state = UnfairMutex(State())
         // Of all calls only that of `curl_multi_wakeup` is made by another thread than the loop's, which curl allows.
         nonisolated(unsafe) private let multi: UnsafeMutableRawPointer?
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PrefetchFileSystem
 
 /// Ends exchanges whose servers say nothing, by one timer for all of them.
 final class StallDetection: Sendable {
@@ -9,7 +9,7 @@ final class StallDetection: Sendable {
 
     private let timeout: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
-    private let state = Mutex(State())
+    private let state = UnfairMutex(State())
 
     init(after timeout: Duration, sleep: @escaping @Sendable (Duration) async throws -> Void) {
         self.timeout = timeout

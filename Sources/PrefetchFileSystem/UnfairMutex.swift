@@ -1,0 +1,50 @@
+#if canImport(Darwin)
+    package import Synchronization
+#endif
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// A mutex for what concurrent calls share: whoever comes first takes it, though others have waited for longer.
+///
+/// On Linux, a `Mutex` that was waited for is handed to the thread that has waited for longest (`FUTEX_LOCK_PI`), and is
+/// held while that is woken. Once as many threads as there are processors meet at one, each call waits for a wake-up:
+/// with eight threads on two processors, a lock takes 95 µs instead of 0.7. That of Apple's platforms is unfair already.
+#if canImport(Darwin)
+    package typealias UnfairMutex<Value> = Mutex<Value>
+#else
+    // Unchecked: the value is used under the lock alone.
+    package final class UnfairMutex<Value>: @unchecked Sendable {
+        private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        private var value: Value
+
+        package init(_ value: sending Value) {
+            self.value = value
+            var attributes = pthread_mutexattr_t()
+            pthread_mutexattr_init(&attributes)
+            #if canImport(Glibc)
+                // Spins for a moment before it waits.
+                pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
+            #endif
+            // Neither can fail: they set fields.
+            pthread_mutex_init(lock, &attributes)
+            pthread_mutexattr_destroy(&attributes)
+        }
+
+        deinit {
+            pthread_mutex_destroy(lock)
+            lock.deallocate()
+        }
+
+        package func withLock<Result, Failure: Error>(
+            _ body: (inout Value) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return try body(&value)
+        }
+    }
+#endif
