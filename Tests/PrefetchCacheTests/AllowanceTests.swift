@@ -29,8 +29,9 @@ import Testing
     }
 
     /// What whoever makes the catalog anew takes this process to hold.
-    private func boundInLockFile() throws -> Int64 {
-        try WriterSession.bounds(in: engine.folders.current.incoming)[engine.environment.session] ?? 0
+    private func boundInLockFile(of other: Engine? = nil) throws -> Int64 {
+        let engine = other ?? engine
+        return try WriterSession.bounds(in: engine.folders.current.incoming)[engine.environment.session] ?? 0
     }
 
     @Test(arguments: [1, 2] as [UInt64])
@@ -45,7 +46,7 @@ import Testing
             case 5: _ = try engine.remove(key)
             case 6: try damage(key)
             case 7: _ = try engine.evict(50_000)
-            case 8: try engine.flush()
+            case 8: try step.isMultiple(of: 2) ? engine.flush() : engine.admission.writeBacklog()
             case 9:
                 try FileManager.default.removeItem(at: container.catalog)
                 _ = try engine.evict(1)
@@ -99,7 +100,8 @@ import Testing
         #expect(try row() == held.free + held.reserved + held.unrecorded)
     }
 
-    @Test func aLookThatFailsAfterTheCommitIsMadeGood() throws {
+    @Test(arguments: [false, true])
+    func aLookThatFailsAfterTheCommitIsMadeGood(whileStoresGoOn: Bool) throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         for number in 0..<20 { try engine.store(noise(20_000), ItemKey(number: number)) }
@@ -110,13 +112,110 @@ import Testing
             else { return }
             throw FileSystemError("fstatat", errno: .ioError)
         }
-        try engine.flush()
+        try whileStoresGoOn ? engine.admission.writeBacklog() : engine.flush()
         let count = looks.load(ordering: .relaxed)
         #expect(count > 2)
         let held = engine.catalog.inMemory { $0.allowance }
         #expect(held.uncertain == 0 && held.unrecorded == 0)
         #expect(try row() == held.free + held.reserved + held.unrecorded)
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
+    }
+
+    @Test func storesGoOnWhileABacklogIsWritten() throws {
+        let fileSystem = InterceptingFileSystem()
+        let now = Atomic<Int>(0)
+        var environment = try container.engine(fileSystem: fileSystem).environment
+        environment.uptime = { .milliseconds(now.load(ordering: .relaxed)) }
+        let engine = try Engine(areas: container.areas(), environment: environment)
+        try engine.configure(CacheConfiguration(budget: .fixed(.gibibytes(4))))
+        func storeABacklog(_ round: Int) throws {
+            for number in 0..<Engine.backlogLimit {
+                try engine.store(noise(20), ItemKey(number: round * 1000 + number))
+            }
+        }
+        try storeABacklog(0)
+        #expect(try engine.maintainInTurn(), "nothing was maintained yet")
+        #expect(try row() == 0)
+
+        try storeABacklog(1)
+        now.store(500, ordering: .relaxed)
+        let isArmed = Atomic<Bool>(true)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .attributes, operation.name.contains("/"),
+                isArmed.exchange(false, ordering: .relaxed)
+            else { return }
+            // Within the transaction. A store that needed another one would end the process.
+            do { try engine.store(noise(20), "beside") } catch { Issue.record(error) }
+        }
+        #expect(try !engine.maintainInTurn(), "the rest is not due yet")
+        let hasStored = !isArmed.load(ordering: .relaxed)
+        #expect(hasStored)
+        let held = engine.catalog.inMemory { $0.allowance }
+        #expect(held.free >= (8 << 20), "stores will have to wait")
+        #expect(held.uncertain == 0 && held.unrecorded > 0)
+        #expect(try row() == held.free + held.unrecorded)
+        #expect(try boundInLockFile(of: engine) == held.bound)
+
+        try storeABacklog(2)
+        now.store(1000, ordering: .relaxed)
+        #expect(try engine.maintainInTurn())
+        #expect(try row() == 0, "something is held for nothing")
+        #expect(try engine.statistics().items == 3 * Engine.backlogLimit + 1)
+    }
+
+    @Test func nothingIsGrantedInAdvanceOfWhatIsLeftForTrimming() throws {
+        for number in 0..<39 { try engine.store(noise(100_000), ItemKey(number: number)) }
+        try engine.maintain()
+        try engine.store(noise(1000), "key")
+        let before = engine.catalog.inMemory { $0.allowance.free }
+        try engine.admission.writeBacklog()
+        #expect(engine.catalog.inMemory { $0.allowance.free } <= before)
+    }
+
+    @Test func aGrantIsTakenOnceForAllThatWaitForIt() async throws {
+        let fileSystem = InterceptingFileSystem()
+        let now = Atomic<Int>(0)
+        var environment = try container.engine(fileSystem: fileSystem).environment
+        // The configuration is looked at each time.
+        environment.uptime = { .seconds(now.wrappingAdd(10, ordering: .relaxed).newValue) }
+        let engine = try Engine(areas: container.areas(), environment: environment)
+        try engine.configure(CacheConfiguration(budget: .fixed(.gibibytes(4))))
+        let newcomer = Newcomer(ItemMetadata("key"))
+        try engine.catalog.beginWriting()
+        // What the item needs, and 512 KiB.
+        for _ in 0..<2 { try engine.admission.reserve(100_000, ofItem: 100_000, for: newcomer) }
+        let lock = CacheLayout.lock(session: environment.session).string
+        let first = Mutex<Thread?>(nil)
+        let isAsking = DispatchSemaphore(value: 0)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            if operation.name == CacheLayout.configuration.string {
+                let isSecond = first.withLock { first in
+                    first = first ?? .current
+                    return first !== Thread.current
+                }
+                // It has found too little in memory.
+                if isSecond { isAsking.signal() }
+            } else if operation.kind == .write, operation.name == lock {
+                _ = isAsking.wait(timeout: .now() + 10)
+            }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask(executorPreference: BlockingExecutor()) {
+                    do {
+                        try engine.admission.reserve(1_000_000, ofItem: 1_000_000, for: newcomer)
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+            }
+        }
+        #expect(engine.catalog.inMemory { $0.allowance.reserved } == 2_200_000)
+        #expect(engine.catalog.inMemory { $0.allowance.free } == (4 << 20) - 2_000_000)
+        fileSystem.intercept { _ in }
+        engine.admission.release(2_200_000)
+        try engine.maintain()
+        #expect(try row() == 0)
     }
 
     /// What can happen to an item while its row is on its way.

@@ -199,7 +199,8 @@ final class Admission: Sendable {
     /// budget as well.
     private static let advance: Int64 = 16 << 20
 
-    private func promise(_ grant: Int64, _ transfer: inout Transfer, _ transaction: CatalogTransaction) throws {
+    private func promise(_ grant: Int64, _ transfer: inout Transfer, _ transaction: CatalogTransaction) throws
+    {
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
         try catalog.raiseBound()
         try transaction.changeAllowance(of: catalog.environment.session, by: grant)

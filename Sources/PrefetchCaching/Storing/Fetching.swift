@@ -59,7 +59,8 @@ final class DepartedItems: Sendable {
         _ hash: KeyHash, after departures: Int, at time: Duration,
         reading read: () throws(CacheError) -> Set<KeyHash>
     ) throws(CacheError) -> Bool {
-        if let last = last.withLock({ $0 }), last.departures == departures, time - last.time < Self.freshness {
+        if let last = last.withLock({ $0 }), last.departures == departures, time - last.time < Self.freshness
+        {
             return last.hashes.contains(hash)
         }
         let hashes = try read()

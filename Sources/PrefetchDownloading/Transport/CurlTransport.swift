@@ -1,4 +1,5 @@
 internal import PrefetchFileSystem
+
 #if canImport(CPrefetchCurl)
     internal import CPrefetchCurl
     internal import Foundation

@@ -1,0 +1,75 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import PrefetchCaching
+
+/// Threads that may block: few while they make progress, more when all of them wait.
+@Suite(.timeLimit(.minutes(2))) struct BlockingExecutorTests {
+    /// What jobs do at the moment.
+    private final class Jobs: Sendable {
+        private let state = Mutex((underWay: 0, most: 0))
+        private let end = DispatchSemaphore(value: 0)
+
+        var underWay: Int { state.withLock(\.underWay) }
+        var most: Int { state.withLock(\.most) }
+
+        /// Blocks its thread until it is ended.
+        func block() {
+            state.withLock { state in
+                state.underWay += 1
+                state.most = max(state.most, state.underWay)
+            }
+            end.wait()
+            state.withLock { $0.underWay -= 1 }
+        }
+
+        func endOne() { end.signal() }
+    }
+
+    @Test func jobsGoOnWhenAllThreadsWait() async {
+        let (executor, jobs) = (BlockingExecutor(), Jobs())
+        let count = ProcessInfo.processInfo.activeProcessorCount + 20
+        let tasks = (0..<count).map { _ in Task(executorPreference: executor) { jobs.block() } }
+        while jobs.underWay < count { await Task.yield() }
+        await Task(executorPreference: executor) { for _ in 0..<count { jobs.endOne() } }.value
+        for task in tasks { await task.value }
+        #expect(jobs.most == count)
+        // The threads that were added are idle now, and can be woken.
+        for _ in 0..<1000 { await Task(executorPreference: executor) {}.value }
+    }
+
+    @Test func noMoreThreadsTakeJobsThanTheWidth() async {
+        let (executor, jobs) = (BlockingExecutor(width: 3), Jobs())
+        let tasks = (0..<30).map { _ in Task(executorPreference: executor) { jobs.block() } }
+        for _ in tasks {
+            while jobs.underWay == 0 { await Task.yield() }
+            jobs.endOne()
+        }
+        for task in tasks { await task.value }
+        #expect((1...3).contains(jobs.most))
+    }
+
+    @Test func jobsBeginInTheOrderInWhichTheyCame() async {
+        let executor = BlockingExecutor(width: 1)
+        let (jobs, order) = (Jobs(), Order())
+        let first = Task(executorPreference: executor) { jobs.block() }
+        while jobs.underWay == 0 { await Task.yield() }
+        let tasks = (0..<100).map { number in
+            Task(executorPreference: executor) { order.add(number) }
+        }
+        jobs.endOne()
+        await first.value
+        for task in tasks { await task.value }
+        #expect(order.numbers == Array(0..<100))
+    }
+
+    private final class Order: Sendable {
+        private let state = Mutex<[Int]>([])
+
+        var numbers: [Int] { state.withLock { $0 } }
+
+        func add(_ number: Int) { state.withLock { $0.append(number) } }
+    }
+}
