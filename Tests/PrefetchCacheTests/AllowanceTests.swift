@@ -165,8 +165,6 @@ import Testing
 
     @Test func nothingIsGrantedInAdvanceOfWhatIsLeftForTrimming() throws {
         for number in 0..<39 { try engine.store(noise(100_000), ItemKey(number: number)) }
-        try engine.maintain()
-        try engine.store(noise(1000), "key")
         let before = engine.catalog.inMemory { $0.allowance.free }
         try engine.admission.writeBacklog()
         #expect(engine.catalog.inMemory { $0.allowance.free } <= before)
