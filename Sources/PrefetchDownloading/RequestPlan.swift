@@ -76,9 +76,11 @@ enum RequestPlan: Equatable, Sendable {
 extension URLRequest {
     /// Makes this the request of a plan.
     mutating func prepare(for plan: RequestPlan, acceptsEncoded: Bool = false) {
-        httpMethod = "GET"
-        httpBody = nil
-        for (name, value) in plan.headers(acceptsEncoded: acceptsEncoded) {
+        // Each change copies the request.
+        if httpMethod != "GET" { httpMethod = "GET" }
+        if httpBody != nil { httpBody = nil }
+        for (name, value) in plan.headers(acceptsEncoded: acceptsEncoded)
+        where self.value(forHTTPHeaderField: name) != value {
             setValue(value, forHTTPHeaderField: name)
         }
     }

@@ -165,10 +165,10 @@ public struct ContentReader: Sendable {
             try engine.arrival(of: key, from: offset, upTo: limit, isUse: isUse, as: known)
         }
         switch arrival {
-        case .awaited(let version, let arrivedBytes):
+        case .awaited(let arrived):
             // Without a partial, the item may just be published: then nothing is far.
-            state.arrivedBytes.store(version == nil ? .max : arrivedBytes, ordering: .relaxed)
-            if let version { try note(version) }
+            state.arrivedBytes.store(arrived?.bytes ?? .max, ordering: .relaxed)
+            if let arrived { try note(arrived.version) }
             return nil
         case .present(let data, let version, let isComplete):
             try note(version)

@@ -7,12 +7,14 @@ internal import SystemPackage
 enum Arrival: Sendable {
     /// Bytes at the offset; none at the end of the content.
     case present(Data, ContentVersion, isComplete: Bool)
-    /// They have not arrived.
-    ///
-    /// - Parameters:
-    ///   - version: `nil` when there is nothing of the item.
-    ///   - arrivedBytes: The content that has arrived.
-    case awaited(version: ContentVersion?, arrivedBytes: Int64)
+    /// They have not arrived; with what has, unless there is nothing of the item.
+    case awaited(ArrivedContent?)
+}
+
+/// Content that has arrived from its beginning on.
+struct ArrivedContent: Sendable {
+    let version: ContentVersion
+    let bytes: Int64
 }
 
 /// Tells whether two parts belong to one content.
@@ -63,16 +65,16 @@ extension Engine {
             }
             if let arrival = lookup.value { return arrival }
         }
-        var known: (version: ContentVersion, arrivedBytes: Int64)?
+        var arrived: ArrivedContent?
         for partial in try onFiles(partialsUnderWay(of: key)) where wanted?.canBe(partial.version) ?? true {
             switch try arrival(in: partial, from: offset, upTo: limit) {
             case .present(let data, let version, let isComplete)?:
                 return .present(data, version, isComplete: isComplete)
-            case .awaited(let version?, let arrivedBytes)?: known = known ?? (version, arrivedBytes)
-            case .awaited(nil, _)?, nil: break
+            case .awaited(let content)?: arrived = arrived ?? content
+            case nil: break
             }
         }
-        return .awaited(version: known?.version, arrivedBytes: known?.arrivedBytes ?? 0)
+        return .awaited(arrived)
     }
 
     private func range(from offset: Int64, upTo limit: Int, of length: Int64)
@@ -144,7 +146,7 @@ extension Engine {
         }
         let (index, start) = offset.quotientAndRemainder(dividingBy: Int64(ItemLimits.chunkBytes))
         guard index < journal.chunks.count else {
-            return .awaited(version: version, arrivedBytes: journal.contentBytes)
+            return .awaited(ArrivedContent(version: version, bytes: journal.contentBytes))
         }
         let file: Descriptor
         do {
