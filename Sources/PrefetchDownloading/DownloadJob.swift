@@ -122,7 +122,7 @@ final class DownloadJob: Sendable {
         storingIn cache: PrefetchCache, unless isHeld: () -> Bool,
         _ body: @escaping @Sendable () async throws -> DownloadOutcome
     ) async -> Result<DownloadOutcome, AttemptFailure> {
-        let attempt = Task(executorPreference: cache.executor) {
+        let attempt = Task(executorPreference: cache.downloadExecutor) {
             do {
                 return Result<_, AttemptFailure>.success(try await body())
             } catch {

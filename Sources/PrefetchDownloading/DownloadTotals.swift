@@ -1,5 +1,6 @@
 public import PrefetchCaching
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// What a downloader has transferred since it was created.
 public struct DownloadTotals: Hashable, Sendable {

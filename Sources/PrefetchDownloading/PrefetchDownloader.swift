@@ -1,6 +1,7 @@
 public import Logging
 public import PrefetchCaching
 internal import PrefetchFileSystem
+internal import Synchronization
 
 #if canImport(Darwin)
     public import Foundation
@@ -230,7 +231,7 @@ public final class PrefetchDownloader: Sendable {
     private func start(_ job: DownloadJob) {
         let run = run(job)
         slots.take(run.entry) { [self] in
-            job.start(on: cache.executor) { [self] in
+            job.start(on: cache.downloadExecutor) { [self] in
                 job.emit(.finished(await run.outcome()))
                 state.withLock { remove(job, &$0) }
             }

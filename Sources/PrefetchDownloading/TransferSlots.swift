@@ -1,4 +1,5 @@
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// Limits the number of concurrent transfers, in total and per host.
 final class TransferSlots: Sendable {

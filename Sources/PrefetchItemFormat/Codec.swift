@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// The state that one thread needs to encode or decode: that of the compressor, and two buffers that grow to the largest
 /// chunk processed.

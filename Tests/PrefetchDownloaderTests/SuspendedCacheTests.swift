@@ -63,4 +63,16 @@ import Testing
         try await cache.cache.close()
         #expect(await download.outcome.error?.reason == .cache(.closed))
     }
+
+    @Test func aCancelledDownloadEndsAsThatThoughTheCacheIsClosedMeanwhile() async throws {
+        let cache = try await TestCache()
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(100_000) { gate.wait() } }
+        let download = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await download.hasReceived(1)
+        download.cancel()
+        try await cache.cache.close()
+        #expect(await download.outcome == .cancelled(keptBytes: 0))
+        gate.open()
+    }
 }

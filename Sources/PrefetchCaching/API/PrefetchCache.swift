@@ -97,6 +97,9 @@ public final class PrefetchCache: Sendable {
     /// other tasks, nor from maintenance.
     public var executor: any TaskExecutor { lanes.guests }
 
+    /// As ``executor``, for downloads into the cache.
+    package var downloadExecutor: any TaskExecutor { lanes.downloads }
+
     /// The events of the cache in this process, from now on.
     public var events: CacheEvents { hub.stream() }
 

@@ -45,13 +45,13 @@ final class Admission: Sendable {
     /// - Throws: ``Refused`` when they cannot be, and then no item was evicted for them; ``CacheError``.
     /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
     func reserve(_ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer) throws {
-        if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return }
+        if reserveInMemory(bytes, ofItem: total) { return }
         if let refusal = try refusal() { throw Refused(refusal) }
 
         // One at a time: a second grant would take back what the first has just been granted.
         let refusal: Refusal? = try grantTurn.withLock { _ in
             // It may have been for all.
-            if catalog.inMemory({ $0.allowance.reserve(bytes) }) { return nil }
+            if reserveInMemory(bytes, ofItem: total) { return nil }
             var transfer = Transfer()
             do {
                 return try run(&transfer) { transaction, transfer in
@@ -64,6 +64,10 @@ final class Admission: Sendable {
             }
         }
         if let refusal { throw Refused(refusal) }
+    }
+
+    private func reserveInMemory(_ bytes: Int64, ofItem total: Int64) -> Bool {
+        total <= watch.lastLargestItem && catalog.inMemory { $0.allowance.reserve(bytes) }
     }
 
     /// - Returns: Why nothing is granted, or `nil`. Not thrown: what was done for a refused item is committed as well.
@@ -103,7 +107,7 @@ final class Admission: Sendable {
     /// - Complexity: As ``reserve(_:ofItem:for:)``.
     func refusal(ofItem bytes: Int64, isGuess: Bool, for newcomer: Newcomer) throws(CacheError) -> Refusal? {
         // As `reserve` would find.
-        if catalog.inMemory({ $0.allowance.covers(bytes) }) { return nil }
+        if bytes <= watch.lastLargestItem, catalog.inMemory({ $0.allowance.covers(bytes) }) { return nil }
         return try givingUpAllowance { transaction in
             try evictor.evictExpired(from: transaction)
             let snapshot = try watch.snapshot(transaction)
@@ -179,9 +183,13 @@ final class Admission: Sendable {
     /// Writes pending changes while stores go on, and takes as much in advance as they may need until the next time:
     /// none of them has to wait for the catalog, as long as there is room.
     func writeBacklog() throws(CacheError) {
+        // Only who stores needs an allowance, and only a writer may have one.
+        let isStoring = catalog.inMemory { $0.allowance.unrecorded > 0 }
+        if isStoring { try catalog.beginWriting() }
         var transfer = Transfer()
         try run(makingRoom: true, givingUp: false, &transfer) { transaction, transfer in
-            try renewAllowance(&transfer, transaction)
+            guard isStoring else { return }
+            try following { try renewAllowance(&transfer, transaction) }
         }
     }
 

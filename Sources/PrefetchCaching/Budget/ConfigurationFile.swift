@@ -1,5 +1,6 @@
 internal import Foundation
 internal import PrefetchFileSystem
+internal import Synchronization
 internal import SystemPackage
 
 /// `configuration.json`, reread when another process has written it.

@@ -2,6 +2,7 @@ internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchVolumeCapacity
+internal import Synchronization
 
 /// Removes files until there is enough space: expired items first, then in the order of the policy.
 ///

@@ -1,5 +1,6 @@
 internal import PrefetchFileSystem
 package import PrefetchItemFormat
+internal import Synchronization
 
 /// What an item may displace when it is stored.
 public enum AdmissionMode: String, Hashable, Sendable, CaseIterable {

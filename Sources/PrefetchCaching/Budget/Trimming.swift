@@ -30,8 +30,15 @@ extension Admission {
         var levels: [Pressure] = []
         try evictor.evictExpired(from: transaction)
         try evictor.tidy(transaction)
+        try following { try follow(&levels, transaction) }
+        return levels
+    }
+
+    /// Runs `body`, which measures the volume or determines the budget. Pending changes must not be lost because that
+    /// failed.
+    func following(_ body: () throws -> Void) throws {
         do {
-            try follow(&levels, transaction)
+            try body()
         } catch let error as FileSystemError {
             notFollowed(error)
         } catch CacheError.fileSystem(let error) {
@@ -39,7 +46,6 @@ extension Admission {
         } catch CacheError.configuration(let message) {
             notFollowed(message)
         }
-        return levels
     }
 
     /// Adjusts the budget to the volume, and evicts more under pressure.
@@ -52,8 +58,6 @@ extension Admission {
         if try relieve(snapshot, transaction) { levels.append(try watch.sample(transaction).pressure) }
     }
 
-    /// Logs that the volume was not measured, or the budget not determined. Pending changes must not be lost
-    /// because of that.
     private func notFollowed(_ reason: any Sendable) {
         watch.environment.logger.warning(
             "The budget could not be adjusted to the volume.", metadata: ["error": "\(reason)"])

@@ -6,8 +6,8 @@ internal import Synchronization
 /// Runs jobs on threads that may block, so that files are never accessed on Swift's cooperative threads.
 ///
 /// As many threads as there are processors take one job after the other: to wake a thread costs more than most jobs. When
-/// jobs wait and none has been taken for a while, all of them compute or wait for something; then there is one more, up to
-/// ``width``, and the kernel shares the processors among them.
+/// jobs have waited for a while, threads compute or wait for something; then there is one more, up to ``width``, and the
+/// kernel shares the processors among them.
 package final class BlockingExecutor: TaskExecutor {
     private struct State: Sendable {
         var jobs: ArraySlice<UnownedJob> = []
@@ -21,7 +21,7 @@ package final class BlockingExecutor: TaskExecutor {
         var idle: [IdleThread] = []
     }
 
-    /// For how long jobs may wait while none is taken.
+    /// For how long jobs may wait.
     private static let patience = DispatchTimeInterval.milliseconds(2)
     /// For how long a thread beyond the eager ones takes jobs, before it looks whether it is still needed.
     private static let longestHelp = Duration.milliseconds(10)
@@ -61,10 +61,8 @@ package final class BlockingExecutor: TaskExecutor {
 
     private func call(_ missing: (duty: Duty, idle: IdleThread?)) {
         if let idle = missing.idle { return idle.wake(for: missing.duty) }
-        let thread = Thread { [self] in run(missing.duty) }
-        thread.name = "PrefetchCache"
-        thread.qualityOfService = .userInitiated
-        thread.start()
+        // Dispatch runs each serial queue on a thread of its own, and waits for one where no more can be had.
+        DispatchQueue(label: "PrefetchCache", qos: .userInitiated).async { [self] in run(missing.duty) }
     }
 
     // MARK: A thread
@@ -99,11 +97,12 @@ package final class BlockingExecutor: TaskExecutor {
         }
     }
 
-    /// Looks whether jobs are taken for as long as any are waiting.
+    /// Looks, as long as jobs are waiting, whether those of the last look were taken.
     ///
     /// - Returns: Whether the thread is to take some itself; otherwise it is idle.
     private func isNeeded(_ this: IdleThread) -> Bool {
-        var seen = state.withLock(\.taken)
+        // How many must have been taken by the next look: those that wait now.
+        var expected = state.withLock { $0.taken + $0.jobs.count }
         while true {
             this.pause(for: Self.patience)
             let (isNeeded, other) = state.withLock { state -> (Bool?, (duty: Duty, idle: IdleThread?)?) in
@@ -112,8 +111,8 @@ package final class BlockingExecutor: TaskExecutor {
                     state.idle.append(this)
                     return (false, nil)
                 }
-                guard state.taken == seen else {
-                    seen = state.taken
+                guard state.taken < expected else {
+                    expected = state.taken + state.jobs.count
                     return (nil, nil)
                 }
                 state.working += 1

@@ -10,8 +10,8 @@ final class FlushSchedule: Sendable {
 
     private enum State {
         case idle
-        /// A flush will run within ``delay``, or at once.
-        case scheduled(isUrgent: Bool)
+        /// A flush will run within ``delay``, or at once. It has a number, since an urgent one overtakes another.
+        case scheduled(isUrgent: Bool, number: Int)
         /// Maintenance is under way. New work waits for it to finish: it may take long, and must not run concurrently.
         case running(hasNewWork: Bool)
         case stopped
@@ -23,7 +23,7 @@ final class FlushSchedule: Sendable {
     private let engine: Engine
     private let later: Later
     private let state = UnfairMutex(State.idle)
-    /// Counts the scheduled flushes, which distinguishes an idle minute from a busy one.
+    /// Counts the flushes that were asked for, which distinguishes an idle minute from a busy one.
     private let work = Atomic<Int>(0)
 
     init(_ engine: Engine, later: @escaping Later) {
@@ -54,29 +54,36 @@ final class FlushSchedule: Sendable {
 
     /// Called after every call of the cache.
     func noteWork() {
-        guard engine.needsMaintenance else { return }
+        // With as few looks as possible: nearly all calls find that maintenance is scheduled.
+        switch state.withLock(\.self) {
+        case .scheduled(isUrgent: true, _), .running(hasNewWork: true), .stopped: return
+        case .scheduled(isUrgent: false, _): guard engine.isUrgent else { return }
+        case .idle, .running(hasNewWork: false): guard engine.needsMaintenance else { return }
+        }
+        schedule()
+    }
+
+    private func schedule() {
         let isUrgent = engine.isUrgent
+        let number = work.wrappingAdd(1, ordering: .relaxed).newValue
         let isNew = state.withLock { state in
             switch state {
             case .idle: break
-            case .scheduled(isUrgent: false) where isUrgent: break
+            case .scheduled(isUrgent: false, _) where isUrgent: break
             case .running:
                 state = .running(hasNewWork: true)
                 return false
             case .scheduled, .stopped: return false
             }
-            state = .scheduled(isUrgent: isUrgent)
+            state = .scheduled(isUrgent: isUrgent, number: number)
             return true
         }
-        guard isNew else { return }
-        work.wrappingAdd(1, ordering: .relaxed)
-        later(isUrgent ? .zero : Self.delay) { [self] in flush() }
+        if isNew { later(isUrgent ? .zero : Self.delay) { [self] in flush(number) } }
     }
 
-    private func flush() {
-        // Of an urgent flush and the regular one that it overtook, only the first has anything to do.
+    private func flush(_ number: Int) {
         let isDue = state.withLock { state in
-            guard case .scheduled = state else { return false }
+            guard case .scheduled(_, number) = state else { return false }
             state = .running(hasNewWork: false)
             return true
         }
@@ -97,9 +104,13 @@ final class FlushSchedule: Sendable {
         let hasNewWork = state.withLock { state in
             guard case .running(let hasNewWork) = state else { return false }
             state = .idle
-            return hasNewWork || !isDone
+            return hasNewWork
         }
-        if hasNewWork { noteWork() }
+        if !isDone {
+            schedule()
+        } else if hasNewWork {
+            noteWork()
+        }
     }
 
     /// - Returns: `false` if the rest is to follow soon.

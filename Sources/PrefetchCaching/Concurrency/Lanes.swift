@@ -7,6 +7,8 @@ internal import Dispatch
 final class Lanes: Sendable {
     /// For tasks of the user that prefer the cache's executor.
     let guests = BlockingExecutor()
+    /// For downloads, which are many at a time.
+    let downloads = BlockingExecutor()
     private let reads = BlockingExecutor()
     private let calls = BlockingExecutor()
     private let background = DispatchQueue(label: "PrefetchCache.background", qos: .utility)
@@ -22,7 +24,8 @@ final class Lanes: Sendable {
     func run<Result: Sendable, Failure: Error>(
         _ lane: Lane, _ body: @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        if withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor == guests.asUnownedTaskExecutor() }) {
+        let current = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
+        if current == guests.asUnownedTaskExecutor() || current == downloads.asUnownedTaskExecutor() {
             return try body()
         }
         return try await withTaskExecutorPreference(lane == .reads ? reads : calls) {

@@ -3,6 +3,7 @@ internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import PrefetchVolumeCapacity
+internal import Synchronization
 internal import SystemPackage
 
 /// The cache, synchronous and deterministic: given the same environment, the same calls have the same
@@ -216,10 +217,10 @@ final class Engine: Sendable {
     /// budget, the volume and the ledger.
     func maintain() throws(CacheError) {
         defer { history.save() }
-        let now = environment.uptime()
-        lastMaintenance.withLock { $0 = now }
         for pressure in try admission.maintain() { events.note(pressure) }
         try ledger.checkpoint()
+        let now = environment.uptime()
+        lastMaintenance.withLock { $0 = now }
     }
 
     /// Waits for calls under way, ends open stores, writes everything, and releases this process's share of

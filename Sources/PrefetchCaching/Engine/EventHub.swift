@@ -1,5 +1,6 @@
 internal import PrefetchFileSystem
 internal import PrefetchVolumeCapacity
+internal import Synchronization
 
 /// Delivers events to all listeners.
 final class EventHub: Sendable {

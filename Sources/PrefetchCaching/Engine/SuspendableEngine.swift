@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Logging
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// The engine of a cache: closed while the cache is suspended, and opened anew when it is resumed.
 final class SuspendableEngine: Sendable {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// Admits calls until the cache is closed or suspended, and then waits for those under way.
 final class Usage: Sendable {

@@ -1,6 +1,7 @@
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
+internal import Synchronization
 internal import SystemPackage
 
 /// The folders of the cache in Caches, held open, and recreated when the system purges them.

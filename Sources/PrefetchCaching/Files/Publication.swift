@@ -1,5 +1,6 @@
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
+internal import Synchronization
 internal import SystemPackage
 
 /// Moves a complete partial into the items. An older item of the key is exchanged atomically and then removed, so that

@@ -1,5 +1,6 @@
 internal import PrefetchFileSystem
 internal import PrefetchStorageAreas
+internal import Synchronization
 internal import SystemPackage
 
 /// The folders of the cache in Application Support, and the destinations.

@@ -1,6 +1,7 @@
 internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
+internal import Synchronization
 internal import SystemPackage
 
 /// What the cache has done, in daily sums per source that survive purges and updates.

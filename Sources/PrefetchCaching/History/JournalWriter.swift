@@ -2,6 +2,7 @@ internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchVolumeCapacity
+internal import Synchronization
 internal import SystemPackage
 
 /// What happened, in order and with reasons, in a bounded file that all processes append to.

@@ -1,6 +1,7 @@
 internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
+internal import Synchronization
 internal import SystemPackage
 
 /// The index of the cache, in SQLite: what is stored, in the order of use.

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
+internal import Synchronization
 internal import SystemPackage
 
 /// Prevents concurrent promotions of one key, across threads and processes, by `flock` on one of 256 files, chosen by

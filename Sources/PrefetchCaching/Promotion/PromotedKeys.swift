@@ -1,5 +1,6 @@
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
+internal import Synchronization
 
 /// The hashes of all keys in the ledger, promoted or under way, so that storing an item need not query the ledger.
 ///

@@ -1,5 +1,6 @@
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
+internal import Synchronization
 internal import SystemPackage
 
 /// The keys whose content this process is fetching, so that no other process fetches it at the same time.

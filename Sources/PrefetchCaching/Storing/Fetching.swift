@@ -1,5 +1,6 @@
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
+internal import Synchronization
 
 /// What a downloader finds at a key before it sends a request.
 package enum FetchStart: Sendable {
@@ -41,7 +42,7 @@ extension Engine {
 }
 
 /// The hashes of items that are remembered as stored and left unused, for downloads, of which each asks for one: read from
-/// the catalog when this process has evicted something since, and once a second for what others have.
+/// the catalog soon after this process has evicted something, and once a second for what others have.
 final class DepartedItems: Sendable {
     private struct Reading {
         let hashes: Set<KeyHash>
@@ -50,6 +51,8 @@ final class DepartedItems: Sendable {
     }
 
     private static let freshness = Duration.seconds(1)
+    /// Of what this process may have added to.
+    private static let leastFreshness = Duration.milliseconds(20)
     private let last = UnfairMutex<Reading?>(nil)
 
     /// - Parameters:
@@ -59,9 +62,9 @@ final class DepartedItems: Sendable {
         _ hash: KeyHash, after departures: Int, at time: Duration,
         reading read: () throws(CacheError) -> Set<KeyHash>
     ) throws(CacheError) -> Bool {
-        if let last = last.withLock({ $0 }), last.departures == departures, time - last.time < Self.freshness
-        {
-            return last.hashes.contains(hash)
+        if let last = last.withLock({ $0 }) {
+            let freshness = last.departures == departures ? Self.freshness : Self.leastFreshness
+            if time - last.time < freshness { return last.hashes.contains(hash) }
         }
         let hashes = try read()
         last.withLock { $0 = Reading(hashes: hashes, departures: departures, time: time) }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// Knows whether the conditions of downloads are met.
 final class ConditionKeeper: Sendable {

@@ -1,8 +1,7 @@
-internal import PrefetchFileSystem
-
 #if canImport(CPrefetchCurl)
     internal import CPrefetchCurl
     internal import Foundation
+    internal import PrefetchFileSystem
 
     #if canImport(FoundationNetworking)
         internal import FoundationNetworking

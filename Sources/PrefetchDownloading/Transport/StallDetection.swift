@@ -1,4 +1,5 @@
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// Ends exchanges whose servers say nothing, by one timer for all of them.
 final class StallDetection: Sendable {
