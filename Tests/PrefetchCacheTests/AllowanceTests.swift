@@ -163,6 +163,36 @@ import Testing
         #expect(try engine.statistics().items == 3 * Engine.backlogLimit + 1)
     }
 
+    @Test func whoOnlyReadsIsGrantedNothing() throws {
+        try engine.store(noise(20), "key")
+        try engine.maintain()
+        let reader = try container.engine()
+        func missABacklog(_ round: Int) throws {
+            for number in 0..<Engine.backlogLimit {
+                #expect(try reader.content(ItemKey(number: round * 1000 + number)) == nil)
+            }
+        }
+        try missABacklog(0)
+        try reader.maintain()
+        try missABacklog(1)
+        try reader.admission.writeBacklog()
+        #expect(reader.catalog.inMemory { $0.allowance.bound } == 0)
+        #expect(try row() == 0)
+    }
+
+    @Test func whatIsTooLargeIsRefusedThoughTheAllowanceWouldCoverIt() throws {
+        var configuration = CacheConfiguration(budget: .fixed(.gibibytes(4)))
+        configuration.largestItem = .mebibytes(1)
+        try engine.configure(configuration)
+        for number in 0..<3 { try engine.store(noise(100), ItemKey(number: number)) }
+        try engine.admission.writeBacklog()
+        #expect(engine.catalog.inMemory { $0.allowance.free } > (2 << 20))
+        let (bytes, newcomer): (Int64, _) = (2 << 20, Newcomer(ItemMetadata("key")))
+        let refusal = Refusal.largerThanLargestItem(needed: bytes, largest: 1 << 20)
+        #expect(try engine.admission.refusal(ofItem: bytes, isGuess: false, for: newcomer) == refusal)
+        #expect(throws: Refused.self) { try engine.admission.reserve(bytes, ofItem: bytes, for: newcomer) }
+    }
+
     @Test func nothingIsGrantedInAdvanceOfWhatIsLeftForTrimming() throws {
         for number in 0..<39 { try engine.store(noise(100_000), ItemKey(number: number)) }
         let before = engine.catalog.inMemory { $0.allowance.free }

@@ -121,8 +121,8 @@ final class VolumeWatch: Sendable {
     /// The most that all files could be charged when the volume was last measured, in bytes.
     var lastCeiling: Int64 { memory.withLock { $0.snapshot?.ceiling ?? 0 } }
 
-    /// The most that an item could be charged then, in bytes; 0 if it was not measured yet.
-    var lastLargestItem: Int64 { memory.withLock { $0.snapshot?.largestItem ?? 0 } }
+    /// The most that an item could be charged then, in bytes. Unlimited before: nothing was granted yet.
+    var lastLargestItem: Int64 { memory.withLock { $0.snapshot?.largestItem ?? .max } }
 
     /// Measures the volume, and remembers the result.
     func sample(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {

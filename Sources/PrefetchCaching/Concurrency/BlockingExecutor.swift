@@ -61,8 +61,11 @@ package final class BlockingExecutor: TaskExecutor {
 
     private func call(_ missing: (duty: Duty, idle: IdleThread?)) {
         if let idle = missing.idle { return idle.wake(for: missing.duty) }
-        // Dispatch runs each serial queue on a thread of its own, and waits for one where no more can be had.
-        DispatchQueue(label: "PrefetchCache", qos: .userInitiated).async { [self] in run(missing.duty) }
+        // Not one of Dispatch's, which others may keep busy.
+        let thread = Thread { [self] in run(missing.duty) }
+        thread.name = "PrefetchCache"
+        thread.qualityOfService = .userInitiated
+        thread.start()
     }
 
     // MARK: A thread
