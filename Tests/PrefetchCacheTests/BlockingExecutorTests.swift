@@ -7,6 +7,9 @@ import Testing
 
 /// Threads that may block: few while they make progress, more when all of them wait.
 @Suite(.timeLimit(.minutes(2))) struct BlockingExecutorTests {
+    /// So that no test waits for others between its steps.
+    private let own = BlockingExecutor(width: 1)
+
     /// What jobs do at the moment.
     private final class Jobs: Sendable {
         private let state = Mutex((underWay: 0, most: 0))
@@ -29,6 +32,10 @@ import Testing
     }
 
     @Test func jobsGoOnWhenAllThreadsWait() async {
+        await withTaskExecutorPreference(own) { await Self.jobsGoOnWhenAllThreadsWait() }
+    }
+
+    private static func jobsGoOnWhenAllThreadsWait() async {
         let (executor, jobs) = (BlockingExecutor(), Jobs())
         let count = ProcessInfo.processInfo.activeProcessorCount + 20
         let tasks = (0..<count).map { _ in Task(executorPreference: executor) { jobs.block() } }
@@ -37,10 +44,14 @@ import Testing
         for task in tasks { await task.value }
         #expect(jobs.most == count)
         // The threads that were added are idle now, and can be woken.
-        for _ in 0..<1000 { await Task(executorPreference: executor) {}.value }
+        for _ in 0..<100 { await Task(executorPreference: executor) {}.value }
     }
 
     @Test func noMoreThreadsTakeJobsThanTheWidth() async {
+        await withTaskExecutorPreference(own) { await Self.noMoreThreadsTakeJobsThanTheWidth() }
+    }
+
+    private static func noMoreThreadsTakeJobsThanTheWidth() async {
         let width = ProcessInfo.processInfo.activeProcessorCount + 3
         let (executor, jobs) = (BlockingExecutor(width: width), Jobs())
         let tasks = (0..<30).map { _ in Task(executorPreference: executor) { jobs.block() } }
@@ -51,6 +62,10 @@ import Testing
     }
 
     @Test func jobsBeginInTheOrderInWhichTheyCame() async {
+        await withTaskExecutorPreference(own) { await Self.jobsBeginInTheOrderInWhichTheyCame() }
+    }
+
+    private static func jobsBeginInTheOrderInWhichTheyCame() async {
         let executor = BlockingExecutor(width: 1)
         let (jobs, order) = (Jobs(), Order())
         let first = Task(executorPreference: executor) { jobs.block() }
