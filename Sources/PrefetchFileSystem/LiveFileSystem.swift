@@ -129,8 +129,24 @@ package struct LiveFileSystem: FileSystem {
     }
 
     package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool? {
+        try isBeingWritten(file) { _ = usleep($0) }
+    }
+
+    /// - Parameter pause: Waits for as many microseconds.
+    package func isBeingWritten(_ file: Descriptor, pausing pause: (UInt32) -> Void)
+        throws(FileSystemError) -> Bool?
+    {
+        // A process that is just being started holds what its parent had open until it executes its own program: a file
+        // that was written and closed counts as written until then. Up to 10 ms were measured; 127 ms are waited.
+        var microseconds: UInt32 = 1000
         do {
-            return try Platform.retrying("fcntl") { Platform.isBeingWritten(file.rawValue) } == 1
+            while true {
+                let answer = try Platform.retrying("fcntl") { Platform.isBeingWritten(file.rawValue) }
+                guard answer == 1 else { return false }
+                guard microseconds <= 64_000 else { return true }
+                pause(microseconds)
+                microseconds *= 2
+            }
         } catch {
             // Leases are permitted only to the file's owner, and not supported by all file systems.
             guard error.isNotPermitted || error.isUnsupported else { throw error }
