@@ -210,7 +210,7 @@ import Testing
         defer { fileSystem.close(file) }
         #expect(try WriterBound(of: file, in: fileSystem).bytes == 0, "a writer that holds nothing yet")
         for bytes in [0, 1, 1 << 40, .max] as [Int64] {
-            try WriterBound(bytes).write(to: file, in: fileSystem)
+            try fileSystem.writeAll(WriterBound(bytes).image, to: file, at: 0)
             #expect(try WriterBound(of: file, in: fileSystem).bytes == bytes)
         }
         try fileSystem.writeAll([1, 2, 3], to: file, at: 3)

@@ -117,6 +117,7 @@ final class Evictor: BudgetKeeping {
         while tally.freed < bytes {
             let victims = try policy.victims(atMost: limit, passingOver: passedOver, in: transaction)
             guard !victims.isEmpty else { break }
+            files.willRemove(victims)
             for victim in victims where tally.freed < bytes {
                 if try !evict(victim, &tally, from: transaction) { passedOver.insert(victim.hash) }
             }
@@ -168,6 +169,7 @@ final class Evictor: BudgetKeeping {
         while tally.freed < bytes {
             let victims = try transaction.expiredVictims(at: now, atMost: Self.batch, passingOver: passedOver)
             guard !victims.isEmpty else { break }
+            files.willRemove(victims)
             for victim in victims where tally.freed < bytes {
                 if try !evict(victim, &tally, because: .expired, from: transaction) { passedOver += 1 }
             }
@@ -211,6 +213,7 @@ final class Evictor: BudgetKeeping {
         while freed < Self.emergencyBytes {
             let victims = try transaction.victimsInOrder(atMost: Self.batch, passingOver: seen)
             guard !victims.isEmpty else { break }
+            files.willRemove(victims)
             for victim in victims where freed < Self.emergencyBytes {
                 seen.insert(victim.hash)
                 do {
@@ -282,7 +285,9 @@ extension Evictor {
         var evicted: [EvictedFile] = []
         // Choosing changes the policy's state, which is correct only if the victims are removed.
         try transaction.tentatively {
-            try forEachCandidate(request, transaction) { victim in
+            try forEachCandidate(request, transaction) { victims in
+                if !isDryRun { files.willRemove(victims) }
+            } choosing: { victim in
                 guard tally.freed < wanted else { return .enough }
                 if isDryRun {
                     guard try isRemovable(victim) else { return .stays }
@@ -326,18 +331,22 @@ extension Evictor {
     }
 
     private func forEachCandidate(
-        _ request: EvictionRequest, _ transaction: CatalogTransaction, _ body: (Victim) throws -> Choice
+        _ request: EvictionRequest, _ transaction: CatalogTransaction, preparing prepare: ([Victim]) -> Void,
+        choosing body: (Victim) throws -> Choice
     ) throws {
         guard request.isGeneral else {
-            for victim in try transaction.items(
+            let victims = try transaction.items(
                 ofSource: request.source, storedBefore: request.storedBeforeMilliseconds)
-            {
+            prepare(victims)
+            for victim in victims {
                 if case .enough = try body(victim) { return }
             }
             return
         }
         var expired: Set<KeyHash> = []
-        for victim in try transaction.expiredVictims(at: environment.now(), atMost: .max, passingOver: 0) {
+        let outdated = try transaction.expiredVictims(at: environment.now(), atMost: .max, passingOver: 0)
+        prepare(outdated)
+        for victim in outdated {
             if case .enough = try body(victim) { return }
             expired.insert(victim.hash)
         }
@@ -346,6 +355,7 @@ extension Evictor {
         while true {
             let victims = try policy.victims(atMost: 64, passingOver: passedOver, in: transaction)
             guard !victims.isEmpty else { return }
+            prepare(victims)
             for victim in victims {
                 guard !expired.contains(victim.hash) else {
                     passedOver.insert(victim.hash)

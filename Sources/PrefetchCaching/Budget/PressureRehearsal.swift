@@ -84,6 +84,8 @@ private final class RehearsedFiles: CatalogedFiles {
 
     func restore() { removed.withLock { $0 = [] } }
 
+    func willRemove(_ victims: some Sequence<Victim>) {}
+
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
         switch try claim(victim) {
         case .gone: return .gone

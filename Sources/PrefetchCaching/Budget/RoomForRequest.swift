@@ -29,6 +29,8 @@ final class RoomForRequest {
     /// The victims in order. Those before `next` have been removed.
     private var found: [Found] = []
     private var next = 0
+    /// The end of those that were listed before the first of them is removed.
+    private var listed = 0
     private var foundBytes: Int64 = 0
     /// Files that turned out to be gone and still have a row.
     private var gone: [Victim] = []
@@ -116,6 +118,7 @@ final class RoomForRequest {
         }
         found = []
         next = 0
+        listed = 0
     }
 
     /// Finds victims until they suffice, together with what was freed before.
@@ -235,6 +238,10 @@ final class RoomForRequest {
     }
 
     private func removeNext() throws {
+        if next >= listed {
+            evictor.files.willRemove(found[next...].lazy.map(\.victim))
+            listed = found.count
+        }
         let (victim, claim) = (found[next].victim, found[next].claim)
         next += 1
         defer { if let claim { evictor.files.release(claim) } }

@@ -80,6 +80,8 @@ final class ImaginaryFiles: CatalogedFiles {
         }
     }
 
+    func willRemove(_ victims: some Sequence<Victim>) {}
+
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
         state.withLock { state in
             guard state.lengths.removeValue(forKey: victim.hash) != nil else { return .gone }

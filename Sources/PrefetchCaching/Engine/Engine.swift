@@ -20,7 +20,7 @@ internal import SystemPackage
 /// | `flock` of items and partials, never waited for in a transaction | leases, claims, a partial under way |
 /// | ``ItemLocks``, one stripe at a time | placing or removing a file and noting it |
 /// | ``Ledger``: its turn, the folder's `flock`, the open file | a change; a read takes only the last |
-/// | all other mutexes | a few instructions, and the bound in ``WriterSession`` |
+/// | all other mutexes | a few instructions, and what ``WriterSession`` writes into its file |
 final class Engine: Sendable {
     let environment: CacheEnvironment
     let folders: CacheFolders
@@ -80,7 +80,7 @@ final class Engine: Sendable {
         session = WriterSession(environment, folders: folders)
         claims = FetchClaims(folders: folders)
         configuration = ConfigurationFile(in: support.root, patience())
-        let cataloged = CacheFiles(folders: folders)
+        let cataloged = CacheFiles(folders: folders, session: session)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         self.ledger =
             ledger
@@ -140,7 +140,9 @@ final class Engine: Sendable {
     private func sweepIncoming() {
         var failures: [FileSystemError] = []
         do {
-            failures = try WriterSession.sweep(folders.current.incoming).leftovers.map(\.error)
+            // The catalog, which needs the lists, is opened later, and may be opened by another process.
+            failures = try WriterSession.sweep(folders.current.incoming, keepingLists: true)
+                .leftovers.map(\.error)
             try FetchClaims.sweep(folders.current.incoming)
         } catch {
             failures = [error]

@@ -9,23 +9,17 @@ extension Engine {
     ///
     /// - Returns: Whether it was cached.
     func remove(_ key: ItemKey) throws(CacheError) -> Bool {
-        let items = folders.current.items
-        return try locks.hold(key.hash) { () throws(CacheError) in
-            let file = CacheLayout.file(of: key.hash)
-            do throws(FileSystemError) {
-                let attributes = try environment.fileSystem.attributes(of: file, in: items.descriptor)
-                if attributes?.kind == .regular {
-                    try environment.fileSystem.unlink(file, in: items.descriptor)
-                    catalog.noteRemoved(key.hash, because: .request)
-                    events.send(.removed(key))
-                    return true
-                }
-            } catch {
-                guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
+        do {
+            if try cachedCopies.remove(key, because: .request) {
+                events.send(.removed(key))
+                return true
             }
-            catalog.noteAbsent(key.hash)
-            return false
+        } catch {
+            // Something that is not ours is in the place of the item's folder.
+            guard case .fileSystem(let reason) = error, reason.isNotRegularFile else { throw error }
         }
+        catalog.noteAbsent(key.hash)
+        return false
     }
 
     /// Evicts items, in the order of the policy, until `bytes` charged bytes were freed.

@@ -219,9 +219,11 @@ extension Engine {
     func moveToQuarantine(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         try locks.hold(hash) { () throws(CacheError) in
             guard try isItem(hash, identity) else { return false }
-            let row = try quarantine.add(hash)
-            catalog.noteQuarantined(hash, row)
-            return row != nil
+            return try catalog.changing(hash) { () throws(CacheError) in
+                let row = try quarantine.add(hash)
+                catalog.noteQuarantined(hash, row)
+                return row != nil
+            }
         }
     }
 

@@ -117,7 +117,8 @@ extension Catalog {
         // Only for larger blocks, after a move to another volume; smaller ones are left to a repair. Otherwise
         // processes that see one cache through different file systems would recharge it back and forth.
         if try transaction.blockSize() < reconciler.charge.blockSize { try recharge(transaction) }
-        try reclaimDeadWriters(transaction)
+        // The lists of those that had left in time are of no use.
+        if try !reclaimDeadWriters(transaction) { _ = try WriterSession.sweep(folders.current.incoming) }
         guard transaction.changeCount > changes else { return false }
         try CatalogFile.requireMark(transaction)
         return true
@@ -194,11 +195,18 @@ extension Catalog {
     func reclaimDeadWriters(_ transaction: CatalogTransaction) throws -> Bool {
         let dead = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
         guard !dead.isEmpty else { return false }
+        let incoming = folders.current.incoming
+        // Read first: the lists go with the lock files. Who dies before the commit leaves the next one to look at all items.
+        let intents = try WriterSession.intents(of: dead, in: incoming)
         // Their partials were covered by the allowances reclaimed here. Partials that stay keep theirs.
-        let leftovers = Set(try WriterSession.sweep(folders.current.incoming).leftovers.map(\.session))
+        let leftovers = Set(try WriterSession.sweep(incoming).leftovers.map(\.session))
         let reclaimed = dead.filter { !leftovers.contains($0) }
         guard !reclaimed.isEmpty else { return false }
-        _ = try reconciler.fill(transaction, ordering: .mostRecent)
+        if let intents {
+            try reconciler.fill(transaction, only: intents)
+        } else {
+            _ = try reconciler.fill(transaction, ordering: .mostRecent)
+        }
         for session in reclaimed { try transaction.deleteWriter(session) }
         return true
     }

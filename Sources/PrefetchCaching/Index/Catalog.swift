@@ -56,6 +56,11 @@ final class Catalog: Sendable {
         var allowance = Allowance()
         /// Whether this process has written to the file since it was opened.
         var hasWritten = false
+        /// The transactions that have taken pending changes and not ended.
+        fileprivate var transactions = 0
+        /// The places of recorded items. They are not free while a transaction is under way: it may have taken the change
+        /// of an item whose place was noted only after that.
+        fileprivate var recorded: [WriteIntents.Place] = []
     }
 
     init(
@@ -94,7 +99,11 @@ final class Catalog: Sendable {
         makingRoom: Bool = false, _ body: (CatalogTransaction) throws -> Result,
         committed: (Result, inout State) -> Void = { _, _ in }
     ) throws(CacheError) -> Result {
-        let batch = takePending()
+        let batch = inMemory { state in
+            state.transactions += 1
+            return state.takePending()
+        }
+        var evicted: [WriteIntents.Place] = []
         defer { budget.reportEvictions() }
         do {
             let result = try run(makingRoom: makingRoom) { file in
@@ -112,15 +121,18 @@ final class Catalog: Sendable {
                     guard try growth.fit(into: budget) else {
                         throw CacheError.catalogOverBudget
                     }
+                    evicted += session.takeEvictions()
                     return result
                 }
                 try write(batch, in: file) { committed(result, &$0) }
                 return result
             }
             lowerBound()
+            noteRecorded(batch.places + evicted)
             return result
         } catch {
             inMemory { state in
+                state.transactions -= 1
                 let forgotten = state.pending.restore(batch)
                 state.allowance.refund(forgotten)
             }
@@ -187,16 +199,32 @@ final class Catalog: Sendable {
         }
     }
 
-    private func takePending() -> PendingChanges {
-        inMemory { state in
-            defer { state.pending = PendingChanges() }
-            return state.pending
+    /// Gives the places of items whose changes are recorded to others.
+    private func noteRecorded(_ places: [WriteIntents.Place]) {
+        let free: [WriteIntents.Place] = inMemory { state in
+            state.transactions -= 1
+            state.recorded += places
+            guard state.transactions == 0 else { return [] }
+            defer { state.recorded = [] }
+            return state.recorded
         }
+        if !free.isEmpty { session.end(free) }
+    }
+
+    /// Runs `body`, which places or removes the file of an item and notes that. The item is listed before, so that whoever
+    /// finds this process dead looks at it.
+    func changing<Result>(_ hash: KeyHash, _ body: () throws(CacheError) -> Result) throws(CacheError)
+        -> Result
+    {
+        let place = try onFiles(session.intend(hash))
+        // Even if it failed: something may have happened to the file.
+        defer { if let place { inMemory { $0.pending.places.append(place) } } }
+        return try body()
     }
 
     /// Writes new pending changes within a transaction. They are lost if the transaction fails.
     func writePending(_ writing: inout ChangeWriting) throws {
-        let batch = takePending()
+        let batch = inMemory { $0.takePending() }
         try writing.write(batch)
         inMemory { $0.allowance.noteRecorded(batch.storedBytes) }
     }
@@ -270,7 +298,11 @@ final class Catalog: Sendable {
         do {
             let file = try openedFile(isReading: true)
             let freed = try file.read { try budget.unlinkLeastRecentlyUsed(from: $0) }
-            inMemory { state in freed.forEach { state.pending.removed($0, because: .pressure) } }
+            let places = session.takeEvictions()
+            inMemory { state in
+                freed.forEach { state.pending.removed($0, because: .pressure) }
+                state.pending.places += places
+            }
             return !freed.isEmpty
         } catch {
             throw CatalogFile.wrapped(error, in: folders)
@@ -389,6 +421,11 @@ extension Catalog {
 }
 
 extension Catalog.State {
+    fileprivate mutating func takePending() -> PendingChanges {
+        defer { pending = PendingChanges() }
+        return pending
+    }
+
     /// Releases the charge of a file that is gone and had no row yet.
     fileprivate mutating func refund(_ hash: KeyHash) {
         guard let old = pending.storedRow(hash), !old.isRecorded else { return }

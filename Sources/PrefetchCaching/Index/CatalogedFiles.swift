@@ -4,6 +4,9 @@ internal import SystemPackage
 
 /// The files that the catalog lists.
 protocol CatalogedFiles: Sendable {
+    /// Lists victims that the transaction under way is about to remove, or some of them, see ``WriteIntents``.
+    func willRemove(_ victims: some Sequence<Victim>)
+
     /// Removes the file of a victim.
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal
 
@@ -50,8 +53,13 @@ struct Claim: Sendable {
 /// costs a reader one system call and no bookkeeping.
 struct CacheFiles: CatalogedFiles {
     let folders: CacheFolders
+    let session: WriterSession
 
     private var fileSystem: any FileSystem { folders.fileSystem }
+
+    func willRemove(_ victims: some Sequence<Victim>) {
+        session.intend(toEvict: victims.filter { $0.kind == .item }.map(\.hash))
+    }
 
     func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
         switch try claim(victim) {

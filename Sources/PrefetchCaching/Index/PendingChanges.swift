@@ -46,6 +46,8 @@ struct PendingChanges: Sendable {
     private(set) var declined: [ItemKey: (order: UInt64, item: Declined)] = [:]
     /// The items that the user has opened.
     private(set) var opened: Set<KeyHash> = []
+    /// The places of the items in the process's list of what it has changed, see ``WriteIntents``.
+    var places: [WriteIntents.Place] = []
     private var lastOrder: UInt64 = 0
 
     var isEmpty: Bool {
@@ -214,6 +216,7 @@ struct PendingChanges: Sendable {
             declined[key] = (older.lastOrder + noted.order, noted.item)
         }
         opened.formUnion(newer.opened)
+        places += newer.places
         for (_, hash, change) in newer.ordered {
             switch change {
             case .stored(var row):

@@ -55,6 +55,23 @@ final class ItemReconciler: Sendable {
         return try transaction.itemCount()
     }
 
+    /// As ``fill(_:ordering:)``, for a catalog in which only the rows of some items can be wrong.
+    ///
+    /// - Complexity: O(n) in these items.
+    func fill(_ transaction: CatalogTransaction, only hashes: Set<KeyHash>) throws {
+        var sequence = try transaction.lastUse()
+        for hash in hashes {
+            var known = try transaction.knownItems(hash...hash)
+            try reconcile(
+                hash, at: CacheLayout.file(of: hash), in: folders.current.items, &known, transaction,
+                &sequence)
+            if !known.isEmpty { try transaction.deleteRow(hash) }
+        }
+        try fillQuarantine(transaction)
+        try partials.fill(transaction, &sequence)
+        try transaction.setLastUse(sequence)
+    }
+
     /// Finds the kept partials that no living process is writing.
     func fillPartials(_ transaction: CatalogTransaction) throws {
         var sequence: Int64 = 0
@@ -67,21 +84,28 @@ final class ItemReconciler: Sendable {
         var known = try transaction.knownItems(KeyHash.range(inFolder: prefix))
         if isThere, let (folder, hashes) = try folders.current.itemFolder(prefix) {
             for hash in hashes {
-                let name = FilePath(hash.hexadecimal)
-                if let row = known[hash],
-                    try environment.fileSystem.attributes(of: name, in: folder.descriptor)?.length
-                        == row.storedBytes
-                {
-                    known[hash] = nil
-                    continue
-                }
-                guard let row = try row(of: name, hash, in: folder) else { continue }
-                known[row.hash] = nil
-                sequence += 1
-                try transaction.write(row, lastUse: sequence)
+                try reconcile(
+                    hash, at: FilePath(hash.hexadecimal), in: folder, &known, transaction, &sequence)
             }
         }
         for hash in known.keys { try transaction.deleteRow(hash) }
+    }
+
+    /// - Parameter known: Rows that may have no file. That of this item is removed from them if it has one.
+    private func reconcile(
+        _ hash: KeyHash, at name: FilePath, in folder: Directory, _ known: inout [KeyHash: CatalogView.Known],
+        _ transaction: CatalogTransaction, _ sequence: inout Int64
+    ) throws {
+        if let row = known[hash],
+            try environment.fileSystem.attributes(of: name, in: folder.descriptor)?.length == row.storedBytes
+        {
+            known[hash] = nil
+            return
+        }
+        guard let row = try row(of: name, hash, in: folder) else { return }
+        known[row.hash] = nil
+        sequence += 1
+        try transaction.write(row, lastUse: sequence)
     }
 
     /// What the file of an item turns out to be.

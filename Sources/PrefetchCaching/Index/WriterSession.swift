@@ -16,9 +16,16 @@ final class WriterSession: Sendable {
         var bound: Int64
     }
 
+    private struct State: Sendable {
+        var lock: Lock?
+        var intents = WriteIntents()
+        /// The places of items that the transaction under way is evicting.
+        var evictions: [WriteIntents.Place] = []
+    }
+
     private let environment: CacheEnvironment
     private let folders: CacheFolders
-    private let lock = UnfairMutex<Lock?>(nil)
+    private let state = UnfairMutex(State())
     private let lastNumber = Atomic<UInt64>(0)
 
     init(_ environment: CacheEnvironment, folders: CacheFolders) {
@@ -27,7 +34,8 @@ final class WriterSession: Sendable {
     }
 
     deinit {
-        end()
+        // Nobody has closed the cache: its row in the catalog stays, for which its list is needed.
+        end(removingFile: false)
     }
 
     /// A new, unique name in `incoming/`.
@@ -45,25 +53,28 @@ final class WriterSession: Sendable {
     ///   writer as dead.
     func begin(_ moving: () -> Int64) throws(CacheError) {
         let incoming = folders.current.incoming
-        try lock.withLock { lock throws(CacheError) in
+        try state.withLock { state throws(CacheError) in
             var bound: Int64 = 0
-            if let held = lock {
+            if let held = state.lock {
                 let found = try onFiles(environment.fileSystem.attributes(of: held.file))
                 if held.incoming === incoming, found.linkCount == 1 {
-                    guard held.bound > 0, found.length < WriterBound.length else { return }
+                    guard found.length < state.intents.fileLength else { return }
                     // A process that has rebuilt the catalog since then assumes that nothing is held.
-                    lock?.bound = moving()
-                    return try onFiles(
-                        WriterBound(lock?.bound ?? 0).write(to: held.file, in: environment.fileSystem))
+                    bound = moving()
+                    state.lock?.bound = bound
+                    try onFiles(
+                        environment.fileSystem.writeAll(WriterBound(bound).image, to: held.file, at: 0))
+                    return writeList(of: &state.intents, to: held.file)
                 }
                 environment.fileSystem.unlock(held.file)
-                lock = nil
+                state.lock = nil
                 bound = moving()
             }
             let name = CacheLayout.lock(session: environment.session)
             let taken = try onFiles(takeLock(name, in: incoming, bound))
             guard let file = taken else { throw .busy("writer's file", [name], in: incoming) }
-            lock = Lock(file: file, incoming: incoming, bound: bound)
+            state.lock = Lock(file: file, incoming: incoming, bound: bound)
+            writeList(of: &state.intents, to: file)
         }
     }
 
@@ -72,16 +83,26 @@ final class WriterSession: Sendable {
     ///
     /// - Parameter bound: Called under the lock, so that the last write has the latest value.
     func write(_ bound: () -> Int64) throws(FileSystemError) {
-        try lock.withLock { lock throws(FileSystemError) in
-            guard let held = lock else { return }
+        try state.withLock { state throws(FileSystemError) in
+            guard let held = state.lock else { return }
             let bound = bound()
             guard bound != held.bound else { return }
             guard try environment.fileSystem.attributes(of: held.file).linkCount <= 1 else {
                 throw FileSystemError(
                     "write", path: CacheLayout.lock(session: environment.session), errno: .tooManyLinks)
             }
-            try WriterBound(bound).write(to: held.file, in: environment.fileSystem)
-            lock?.bound = bound
+            try environment.fileSystem.writeAll(WriterBound(bound).image, to: held.file, at: 0)
+            state.lock?.bound = bound
+        }
+    }
+
+    /// Writes the whole list into a file that has none. On a full volume it stays without: then nothing is admitted anyway.
+    private func writeList(of intents: inout WriteIntents, to file: Descriptor) {
+        do {
+            try environment.fileSystem.writeAll(intents.image, to: file, at: WriterBound.length)
+        } catch {
+            intents.isComplete = false
+            environment.logger.debug("A writer's list was not written.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -99,7 +120,7 @@ final class WriterSession: Sendable {
                     return false
                 }
                 // Another process that finds the lock held reads the bound.
-                if bound > 0 { try WriterBound(bound).write(to: file, in: fileSystem) }
+                if bound > 0 { try fileSystem.writeAll(WriterBound(bound).image, to: file, at: 0) }
                 isFree = try folders.patience.wait(for: [name], in: incoming) { () throws(FileSystemError) in
                     try fileSystem.lock(file, waiting: false)
                 }
@@ -112,20 +133,100 @@ final class WriterSession: Sendable {
         return nil
     }
 
-    /// Removes the lock file and releases the lock.
-    func end() {
-        lock.withLock { current in
-            guard let held = current else { return }
+    /// Lists an item that is about to be placed, or removed outside of a transaction.
+    ///
+    /// - Returns: `nil` for a process that is no writer: when it has died, nobody asks for what it has changed.
+    func intend(_ hash: KeyHash) throws(FileSystemError) -> WriteIntents.Place? {
+        try state.withLock { state throws(FileSystemError) in
+            guard let file = state.lock?.file else { return nil }
+            let place = state.intents.add(hash)
+            do throws(FileSystemError) {
+                try write([place], of: &state.intents, to: file)
+            } catch {
+                state.intents.end([place])
+                throw error
+            }
+            return place
+        }
+    }
+
+    /// Lists items that the transaction under way is about to evict. That must not fail on a full volume: at worst, rows of
+    /// items that are gone stay until they are evicted in turn.
+    func intend(toEvict hashes: [KeyHash]) {
+        state.withLock { state in
+            guard let file = state.lock?.file else { return }
+            let places = hashes.map { state.intents.add($0) }
+            state.evictions += places
+            do throws(FileSystemError) {
+                try write(places, of: &state.intents, to: file)
+            } catch {
+                environment.logger.debug("Evictions were not listed.", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// The places of what was evicted since the last call.
+    func takeEvictions() -> [WriteIntents.Place] {
+        state.withLock { state in
+            defer { state.evictions = [] }
+            return state.evictions
+        }
+    }
+
+    /// Gives places to others, since the catalog has recorded what became of their items.
+    func end(_ places: [WriteIntents.Place]) {
+        state.withLock { state in
+            state.intents.end(places)
+            guard state.intents.reset(), let file = state.lock?.file else { return }
             do {
-                try environment.fileSystem.unlink(
-                    CacheLayout.lock(session: environment.session), in: held.incoming.descriptor)
+                let header = state.intents.header
+                try environment.fileSystem.resize(file, to: state.intents.fileLength)
+                try environment.fileSystem.writeAll(header.bytes, to: file, at: header.offset)
+            } catch {
+                // A list that is too long, or counts as incomplete, costs only time.
+                environment.logger.debug("A writer's list was not cut.", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// Writes places of the list, or notes there that it is not complete: a full volume has no room for a longer file.
+    private func write(
+        _ places: [WriteIntents.Place], of intents: inout WriteIntents, to file: Descriptor
+    ) throws(FileSystemError) {
+        guard intents.isComplete else { return }
+        let fileSystem = environment.fileSystem
+        do {
+            for part in intents.parts(for: places) {
+                try fileSystem.writeAll(part.bytes, to: file, at: part.offset)
+            }
+        } catch {
+            intents.isComplete = false
+            do {
+                try fileSystem.writeAll(intents.header.bytes, to: file, at: intents.header.offset)
+            } catch {
+                intents.isComplete = true
+                throw error
+            }
+        }
+    }
+
+    /// Releases the lock, and removes its file unless the catalog still has to be told something: then it is as if the
+    /// process had died.
+    func end(removingFile: Bool = true) {
+        state.withLock { state in
+            guard let held = state.lock else { return }
+            do {
+                if removingFile, state.intents.isEmpty, held.bound == 0 {
+                    try environment.fileSystem.unlink(
+                        CacheLayout.lock(session: environment.session), in: held.incoming.descriptor)
+                }
             } catch {
                 // A lock file that stays behind is unlocked, and the next process removes it.
                 environment.logger.debug(
                     "The writer's lock file was not removed.", metadata: ["error": "\(error)"])
             }
             environment.fileSystem.unlock(held.file)
-            current = nil
+            state.lock = nil
         }
     }
 
@@ -154,6 +255,29 @@ final class WriterSession: Sendable {
         return bounds
     }
 
+    /// What dead writers had not yet recorded in the catalog.
+    ///
+    /// - Returns: `nil` when it is not known of all of them.
+    static func intents(of sessions: [String], in incoming: Directory) throws(FileSystemError)
+        -> Set<KeyHash>?
+    {
+        let fileSystem = incoming.fileSystem
+        var all: Set<KeyHash> = []
+        for session in sessions {
+            do {
+                let name = CacheLayout.lock(session: session)
+                let file = try fileSystem.open(name, in: incoming.descriptor, .read)
+                defer { fileSystem.close(file) }
+                guard let hashes = try WriteIntents.hashes(in: file, of: fileSystem) else { return nil }
+                all.formUnion(hashes)
+            } catch {
+                guard error.isNotFound || error.isNotRegularFile || error.isNotPermitted else { throw error }
+                return nil
+            }
+        }
+        return all
+    }
+
     /// Files of a dead writer that cannot be removed.
     struct Leftover {
         let session: String
@@ -164,9 +288,13 @@ final class WriterSession: Sendable {
 
     /// Removes the partials and lock files of writers that have died.
     ///
-    /// - Parameter isDryRun: Whether to report only what would be removed.
+    /// - Parameters:
+    ///   - keepingLists: Whether lock files that list what the catalog may not have recorded stay, until it has.
+    ///   - isDryRun: Whether to report only what would be removed.
     /// - Returns: What was removed, and the files that could not be. They do not stop the removal of the others.
-    static func sweep(_ incoming: Directory, isDryRun: Bool = false) throws(FileSystemError)
+    static func sweep(
+        _ incoming: Directory, keepingLists: Bool = false, isDryRun: Bool = false
+    ) throws(FileSystemError)
         -> (removed: [FilePath.Component], leftovers: [Leftover])
     {
         let entries = try incoming.fileSystem.entries(of: incoming.descriptor)
@@ -178,7 +306,11 @@ final class WriterSession: Sendable {
                 _ = try ifDead(session, in: incoming) { () throws(FileSystemError) in
                     // The lock file is removed last: until then a concurrent sweep comes to the same result.
                     for name in names.sorted(by: { $0.extension != "lock" && $1.extension == "lock" }) {
-                        if !isDryRun { try remove(FilePath(root: nil, [name]), in: incoming) }
+                        let path = FilePath(root: nil, [name])
+                        if keepingLists, name.extension == "lock", try hasList(path, in: incoming) {
+                            continue
+                        }
+                        if !isDryRun { try remove(path, in: incoming) }
                         removed.append(name)
                     }
                 }
@@ -216,58 +348,16 @@ final class WriterSession: Sendable {
         return try fileSystem.lock(lock, waiting: false) ? body() : nil
     }
 
+    private static func hasList(_ name: FilePath, in incoming: Directory) throws(FileSystemError) -> Bool {
+        let found = try incoming.fileSystem.attributes(of: name, in: incoming.descriptor)
+        return found?.kind == .regular && WriteIntents.isThere(inFileOf: found?.length ?? 0)
+    }
+
     private static func remove(_ name: FilePath, in incoming: Directory) throws(FileSystemError) {
         do {
             try incoming.fileSystem.unlink(name, in: incoming.descriptor)
         } catch {
             guard error.isNotFound else { throw error }
         }
-    }
-}
-
-/// The most of the budget that a process may hold, as recorded in its lock file.
-///
-/// The catalog has the exact number, but can be lost. The lock file, which shows whether a process lives,
-/// always has at least as much: it is written before a grant is committed, and after one was released.
-struct WriterBound {
-    static let length: Int64 = 16
-    /// Retries of a read that overlaps a write.
-    private static let attempts = 1000
-
-    let bytes: Int64
-
-    init(_ bytes: Int64) {
-        self.bytes = bytes
-    }
-
-    /// Reads the bound while its process may be writing it.
-    init(of file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
-        for _ in 0..<Self.attempts {
-            var buffer = [UInt8](repeating: 0, count: Int(Self.length))
-            let count = try buffer.withMutableBytes { bytes throws(FileSystemError) in
-                try fileSystem.readAll(file, into: bytes, at: 0)
-            }
-            guard count > 0 else {
-                bytes = 0
-                return
-            }
-            let words = buffer.withUnsafeBytes {
-                ($0.loadUnaligned(as: Int64.self), $0.loadUnaligned(fromByteOffset: 8, as: Int64.self))
-            }
-            guard words.0 == ~words.1 else { continue }
-            bytes = max(0, Int64(littleEndian: words.0))
-            return
-        }
-        throw FileSystemError("read", errno: .ioError)
-    }
-
-    /// Writes the bound and its complement with one call. The complement lets a reader detect a torn read.
-    func write(to file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
-        let word = bytes.littleEndian
-        try fileSystem.writeAll(Self.bytes(word) + Self.bytes(~word), to: file, at: 0)
-    }
-
-    private static func bytes(_ word: Int64) -> [UInt8] {
-        withUnsafeBytes(of: word) { [UInt8]($0) }
     }
 }

@@ -46,10 +46,13 @@ struct CachedCopies: Sendable {
         return try locks.hold(hash) { () throws(CacheError) in
             // A symbolic link or the like under the name of an item is not ours.
             guard let found = try files.attributes(of: name, in: items), found.kind == .regular,
-                identity == nil || found.identity == identity, try files.discard(name, in: items)
+                identity == nil || found.identity == identity
             else { return false }
-            catalog.noteRemoved(hash, because: reason)
-            return true
+            return try catalog.changing(hash) { () throws(CacheError) in
+                guard try files.discard(name, in: items) else { return false }
+                catalog.noteRemoved(hash, because: reason)
+                return true
+            }
         }
     }
 }

@@ -346,8 +346,11 @@ final class Stager: Sendable {
         throws(CacheError) -> Bool
     {
         let items = folders.current.items
-        return try copies.locks.hold(entry.key.hash) { () throws(CacheError) in
-            try rename(item, as: entry, from: items, into: staging)
+        let hash = entry.key.hash
+        return try copies.locks.hold(hash) { () throws(CacheError) in
+            try copies.catalog.changing(hash) { () throws(CacheError) in
+                try rename(item, as: entry, from: items, into: staging)
+            }
         }
     }
 

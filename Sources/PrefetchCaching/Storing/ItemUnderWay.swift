@@ -106,7 +106,7 @@ final class ItemUnderWay: StoreUnderWay {
         case .any, .present: lost = nil
         }
         let isPlaced = try engine.promoter.replacePromotion(of: key, lost: lost) { () throws(CacheError) in
-            try engine.locks.hold(key.hash) { () throws(CacheError) in
+            try placing { () throws(CacheError) in
                 try publish()
                 engine.catalog.noteStored(row, reserved: partial.reservation.take())
             }
@@ -116,7 +116,7 @@ final class ItemUnderWay: StoreUnderWay {
 
     private func placeUnlessPromoted(_ row: CatalogRow) throws {
         let key = metadata.key
-        let isPromoted = try engine.locks.hold(key.hash) { () throws(CacheError) in
+        let isPromoted = try placing { () throws(CacheError) in
             try publish()
             // A promotion commits before it removes the cached copy, and a store publishes before it checks for a
             // promotion: at least one of them sees the other.
@@ -137,6 +137,13 @@ final class ItemUnderWay: StoreUnderWay {
         // Only this file: the key may have been forgotten and stored again since.
         try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity, because: .opened)
         if try isPromoted.get() { throw Refused(.alreadyPromoted) }
+    }
+
+    private func placing<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
+        let hash = metadata.key.hash
+        return try engine.locks.hold(hash) { () throws(CacheError) in
+            try engine.catalog.changing(hash, body)
+        }
     }
 
     private func publish() throws(CacheError) {

@@ -79,7 +79,8 @@ extension CrashWorkload {
     /// Another process evicts one of the items in the middle of the promotion of them all.
     static func togetherBesideEviction(at moment: Int) -> CrashWorkload {
         var workload = opening("together beside an eviction at \(moment)", [film], at: moment) { world in
-            let files = CacheFiles(folders: try world.engine().folders)
+            let engine = try world.engine()
+            let files = CacheFiles(folders: engine.folders, session: engine.session)
             let victim = Victim(
                 hash: film.key.hash, key: film.key.string, kind: .item, chargedBytes: 0, priority: 0)
             _ = try files.remove(victim)

@@ -294,7 +294,8 @@ extension CrashWorkload {
     /// Another process evicts the item in the middle of its promotion, as far as it gets.
     private static func besideEviction(_ item: SimulatedItem, at moment: Int) -> CrashWorkload {
         var workload = opening("\(item.key) beside an eviction at \(moment)", item, at: moment) { world in
-            let files = CacheFiles(folders: try world.engine().folders)
+            let engine = try world.engine()
+            let files = CacheFiles(folders: engine.folders, session: engine.session)
             let victim = Victim(
                 hash: item.key.hash, key: item.key.string, kind: .item, chargedBytes: 0, priority: 0)
             _ = try files.remove(victim)

@@ -1,0 +1,162 @@
+internal import PrefetchFileSystem
+internal import PrefetchItemFormat
+internal import SystemPackage
+
+/// The most of the budget that a process may hold, as recorded in its lock file.
+///
+/// The catalog has the exact number, but can be lost. The lock file, which shows whether a process lives,
+/// always has at least as much: it is written before a grant is committed, and after one was released.
+struct WriterBound {
+    static let length: Int64 = 16
+    /// Retries of a read that overlaps a write.
+    private static let attempts = 1000
+
+    let bytes: Int64
+
+    init(_ bytes: Int64) {
+        self.bytes = bytes
+    }
+
+    /// Reads the bound while its process may be writing it.
+    init(of file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
+        for _ in 0..<Self.attempts {
+            var buffer = [UInt8](repeating: 0, count: Int(Self.length))
+            _ = try buffer.withMutableBytes { bytes throws(FileSystemError) in
+                try fileSystem.readAll(file, into: bytes, at: 0)
+            }
+            let words = buffer.withUnsafeBytes {
+                ($0.loadUnaligned(as: Int64.self), $0.loadUnaligned(fromByteOffset: 8, as: Int64.self))
+            }
+            // The file is empty, or was emptied before its list went on.
+            if words == (0, 0) {
+                bytes = 0
+                return
+            }
+            guard words.0 == ~words.1 else { continue }
+            bytes = max(0, Int64(littleEndian: words.0))
+            return
+        }
+        throw FileSystemError("read", errno: .ioError)
+    }
+
+    /// The bound and its complement, which lets a reader detect a torn read.
+    var image: [UInt8] {
+        let word = bytes.littleEndian
+        return Self.bytes(word) + Self.bytes(~word)
+    }
+
+    private static func bytes(_ word: Int64) -> [UInt8] {
+        withUnsafeBytes(of: word) { [UInt8]($0) }
+    }
+}
+
+/// The items that a process is about to place or to remove, or has placed or removed without the catalog having recorded
+/// it: all that has to be looked at when the process has died.
+///
+/// They are listed in the process's lock file, after the ``WriterBound``. A hash is written before the file of its item is
+/// touched, and its place is given to another only after the catalog has recorded what became of it. So the file always
+/// lists at least what it must. It is not flushed: after a crash of the machine the catalog is rebuilt.
+struct WriteIntents: Sendable {
+    /// A place in the list.
+    typealias Place = Int
+
+    private static let start = WriterBound.length + 16
+    private static let hashBytes: Int64 = 16
+    private static let magic = [UInt8]("PfIntent".utf8)
+    /// A list that was longer than this is cut when nothing is left in it: 4 KiB.
+    private static let longestKept = 256
+    /// No list of ours is longer, in bytes: 4 million items.
+    private static let longestRead: Int64 = 64 << 20
+
+    private var hashes: [KeyHash] = []
+    private var free: [Place] = []
+    /// Whether the file lists everything. If not, whoever finds the process dead has to look at all items.
+    var isComplete = true
+
+    var isEmpty: Bool { free.count == hashes.count }
+
+    /// The length of a lock file with all that was written to it.
+    var fileLength: Int64 { Self.start + (isComplete ? Int64(hashes.count) * Self.hashBytes : 0) }
+
+    mutating func add(_ hash: KeyHash) -> Place {
+        guard let place = free.popLast() else {
+            hashes.append(hash)
+            return hashes.count - 1
+        }
+        hashes[place] = hash
+        return place
+    }
+
+    mutating func end(_ places: [Place]) { free += places }
+
+    /// Makes an empty list short, and complete again.
+    ///
+    /// - Returns: Whether anything was changed, so that the file has to be.
+    mutating func reset() -> Bool {
+        guard isEmpty, !isComplete || hashes.count > Self.longestKept else { return false }
+        self = WriteIntents()
+        return true
+    }
+
+    /// The parts of the file to write for some places, neighbours together.
+    func parts(for places: [Place]) -> [(bytes: [UInt8], offset: Int64)] {
+        var parts: [(bytes: [UInt8], offset: Int64)] = []
+        var next: Place?
+        for place in places.sorted() {
+            if place == next {
+                parts[parts.count - 1].bytes += hashes[place].bytes
+            } else {
+                parts.append((hashes[place].bytes, Self.start + Int64(place) * Self.hashBytes))
+            }
+            next = place + 1
+        }
+        return parts
+    }
+
+    /// What precedes the hashes.
+    var header: (bytes: [UInt8], offset: Int64) {
+        (Self.magic + [isComplete ? 1 : 0, 0, 0, 0, 0, 0, 0, 0], WriterBound.length)
+    }
+
+    /// All of the list, as it follows the bound.
+    var image: [UInt8] { hashes.reduce(into: header.bytes) { $0 += $1.bytes } }
+
+    /// Whether a lock file has a list: earlier versions wrote none.
+    static func isThere(inFileOf length: Int64) -> Bool { length >= start }
+
+    /// Reads the list of a process that has died.
+    ///
+    /// - Returns: `nil` when there is none, or it is not complete.
+    static func hashes(in file: Descriptor, of fileSystem: any FileSystem) throws(FileSystemError)
+        -> Set<KeyHash>?
+    {
+        let length = try fileSystem.attributes(of: file).length - WriterBound.length
+        guard (start - WriterBound.length...longestRead).contains(length), length % hashBytes == 0 else {
+            return nil
+        }
+        var buffer = [UInt8](repeating: 0, count: Int(length))
+        let count = try buffer.withMutableBytes { bytes throws(FileSystemError) in
+            try fileSystem.readAll(file, into: bytes, at: WriterBound.length)
+        }
+        // Of an emptied file whose list went on, the header is missing.
+        guard count == length, Array(buffer.prefix(16)) == WriteIntents().header.bytes else { return nil }
+        return buffer.withUnsafeBytes { bytes in
+            var hashes: Set<KeyHash> = []
+            for offset in stride(from: 16, to: bytes.count, by: 16) {
+                let words = (
+                    bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+                    bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
+                )
+                hashes.insert(KeyHash(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1)))
+            }
+            return hashes
+        }
+    }
+}
+
+extension KeyHash {
+    /// Its 16 bytes, in the order of the digits in the names of files.
+    fileprivate var bytes: [UInt8] {
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { [UInt8]($0) }
+    }
+}

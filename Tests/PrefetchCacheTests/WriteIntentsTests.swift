@@ -1,0 +1,194 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchFileSystem
+import PrefetchItemFormat
+import SystemPackage
+import Testing
+
+@testable import PrefetchCaching
+
+/// After the death of a writer, only what it had not recorded is looked at.
+@Suite struct WriteIntentsTests {
+    private let container: TemporaryContainer
+
+    init() throws {
+        container = try TemporaryContainer(budget: .mebibytes(8))
+        let engine = try container.engine()
+        for number in 0..<20 { try engine.store(noise(3000), ItemKey(number: number)) }
+        try engine.close()
+    }
+
+    /// Stores, replaces, removes, opens and quarantines something, and dies before any of it is recorded.
+    private func die() throws -> String {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        for number in 20..<25 { try engine.store(noise(3000), ItemKey(number: number)) }
+        try engine.store(noise(5000), ItemKey(number: 1))
+        _ = try engine.remove(ItemKey(number: 2))
+        _ = try engine.open(ItemKey(number: 3))
+        try Data(repeating: 7, count: 3000).write(to: container.item(ItemKey(number: 4)))
+        #expect(try engine.content(ItemKey(number: 4)) == nil)
+        fileSystem.die()
+        return engine.environment.session
+    }
+
+    private func lockFile(of session: String) -> URL {
+        container.caches.appending(path: "incoming/\(session).lock")
+    }
+
+    /// Whether the catalog then lists what is there, and how many folders of items were listed for that.
+    private func foldersLookedThrough() throws -> Int {
+        let log = OperationLog()
+        let engine = try container.engine(fileSystem: log.fileSystem())
+        let numbers = [0, 1] + Array(5..<25)
+        let items = try engine.items()
+        #expect(try Set(items.map(\.key)) == Set(numbers.map { try ItemKey(number: $0) }))
+        #expect(try items.first { try $0.key == ItemKey(number: 1) }?.contentBytes == 5000)
+        let statistics = try engine.statistics()
+        #expect(try statistics.chargedBytes == container.chargedOnDisk())
+        #expect(statistics.quarantinedItems == 1)
+        // What is nobody's any more is gone.
+        let locks = try container.files(below: container.caches.appending(path: "incoming"))
+        #expect(locks.allSatisfy { $0 == "\(engine.environment.session).lock" })
+        try engine.close()
+        return log.operations.count { $0.kind == .entries && $0.name.count == 2 }
+    }
+
+    @Test func onlyWhatIsListedIsLookedAt() throws {
+        _ = try die()
+        #expect(try foldersLookedThrough() == 0)
+    }
+
+    /// One that only opens the cache does not need the list, but others do.
+    @Test func theListStaysUntilTheCatalogIsOpened() throws {
+        let session = try die()
+        try container.engine().close()
+        #expect(FileManager.default.fileExists(atPath: lockFile(of: session).path))
+        #expect(try foldersLookedThrough() == 0)
+    }
+
+    @Test(arguments: ["gone", "emptied", "older", "cut", "torn", "foreign", "huge", "continued"])
+    func withoutAListEverythingIsLookedAt(_ state: String) throws {
+        let session = try die()
+        let file = lockFile(of: session)
+        let whole = try Data(contentsOf: file)
+        switch state {
+        case "gone": try FileManager.default.removeItem(at: file)
+        case "emptied": try Data().write(to: file)
+        // Of a version that wrote none.
+        case "older": try whole.prefix(16).write(to: file)
+        case "cut": try whole.prefix(24).write(to: file)
+        case "torn": try whole.dropLast(3).write(to: file)
+        case "foreign": try noise(whole.count).write(to: file)
+        case "huge": #expect(truncate(file.path, 1 << 40) == 0)
+        // After the system had emptied it.
+        default: try (Data(count: 32) + whole.dropFirst(32)).write(to: file)
+        }
+        #expect(try foldersLookedThrough() > 0)
+    }
+
+    @Test func aFullVolumeHasNoRoomForALongerList() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .write, operation.name.hasSuffix(".lock"), operation.offset >= 32 else {
+                return
+            }
+            throw FileSystemError("write", errno: .noSpace)
+        }
+        for number in 20..<25 { #expect(try engine.store(noise(3000), ItemKey(number: number)).isStored) }
+        for number in [2, 3, 4] { #expect(try engine.remove(ItemKey(number: number))) }
+        fileSystem.die()
+        let log = OperationLog()
+        let next = try container.engine(fileSystem: log.fileSystem())
+        #expect(try next.items().count == 22)
+        #expect(try next.statistics().chargedBytes == container.chargedOnDisk())
+        #expect(log.operations.contains { $0.kind == .entries && $0.name.count == 2 })
+    }
+
+    /// Nor can it say so: then nothing is stored that nobody would find.
+    @Test func whatCannotBeListedIsNotStored() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try engine.store(noise(3000), "before")
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .write, operation.name.hasSuffix(".lock"), operation.offset >= 16 else {
+                return
+            }
+            throw FileSystemError("write", errno: .ioError)
+        }
+        #expect(throws: CacheError.self) { try engine.store(noise(3000), "after") }
+        #expect(!FileManager.default.fileExists(atPath: container.item("after").path))
+        fileSystem.intercept { _ in }
+        #expect(try engine.store(noise(3000), "after").isStored)
+        fileSystem.die()
+        let next = try container.engine()
+        #expect(try next.items().count == 22)
+    }
+
+    /// The list does not grow with all that a process stores, but with what it has not recorded.
+    @Test func placesAreUsedAgain() throws {
+        let container = try TemporaryContainer(budget: .gibibytes(8))
+        let engine = try container.engine()
+        let file = FilePath(
+            container.caches.appending(path: "incoming/\(engine.environment.session).lock").path)
+        func length() throws -> Int64 {
+            try #require(try LiveFileSystem().attributes(of: file, in: .workingDirectory)).length
+        }
+        func store(_ numbers: Range<Int>) throws {
+            for number in numbers { try engine.store(noise(100), ItemKey(number: number)) }
+        }
+        // Until the grants are large: each writes what is pending.
+        try store(0..<200)
+        try engine.flush()
+        let longest = try length()
+        #expect(longest <= 32 + 200 * 16)
+        for round in 10..<20 {
+            try store(round * 30..<round * 30 + 30)
+            try engine.flush()
+        }
+        #expect(try length() == longest)
+        try store(1000..<1300)
+        #expect(try length() == 32 + 300 * 16)
+        try engine.flush()
+        #expect(try length() == 32)
+        try engine.close()
+        #expect(!FileManager.default.fileExists(atPath: file.string))
+    }
+
+    /// What an eviction has removed and not recorded is found, wherever it is interrupted: the folders are copied before
+    /// one of its calls.
+    @Test(arguments: ["budget", "request"], [1, 5, 20])
+    func anEvictionMayBeInterruptedAnywhere(_ cause: String, _ call: Int) throws {
+        let (container, copy) = (try TemporaryContainer(budget: .kibibytes(512)), try TemporaryContainer())
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        for number in 0..<40 { try engine.store(noise(3000), ItemKey(number: number)) }
+        try engine.maintain()
+        let unlinks = CallCounter()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .unlink, operation.path?.contains("/items/") ?? false,
+                unlinks.next() == call
+            else { return }
+            do {
+                try SystemCommand.run(
+                    "/bin/cp", "-a", container.root.appending(path: "Library").path, copy.root.path)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        if cause == "budget" {
+            for number in 40..<400 { try engine.store(noise(3000), ItemKey(number: number)) }
+        } else {
+            _ = try engine.evict(EvictionRequest(storedBefore: nil), isDryRun: false)
+        }
+        let log = OperationLog()
+        let next = try copy.engine(fileSystem: log.fileSystem())
+        #expect(try next.items().count > 0)
+        for item in try next.items() {
+            #expect(FileManager.default.fileExists(atPath: copy.item(item.key).path))
+        }
+        #expect(try next.statistics().chargedBytes == copy.chargedOnDisk())
+        #expect(!log.operations.contains { $0.kind == .entries && $0.name.count == 2 })
+    }
+}
