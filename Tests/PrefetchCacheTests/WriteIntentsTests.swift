@@ -163,7 +163,7 @@ import Testing
         let (container, copy) = (try TemporaryContainer(budget: .kibibytes(512)), try TemporaryContainer())
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        for number in 0..<40 { try engine.store(noise(3000), ItemKey(number: number)) }
+        for number in 0..<100 { try engine.store(noise(3000), ItemKey(number: number)) }
         try engine.maintain()
         let unlinks = CallCounter()
         fileSystem.intercept { operation throws(FileSystemError) in
@@ -178,7 +178,7 @@ import Testing
             }
         }
         if cause == "budget" {
-            for number in 40..<400 { try engine.store(noise(3000), ItemKey(number: number)) }
+            #expect(try engine.store(noise(300_000), "large").isStored)
         } else {
             _ = try engine.evict(EvictionRequest(storedBefore: nil), isDryRun: false)
         }
