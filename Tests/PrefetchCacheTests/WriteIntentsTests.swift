@@ -1,5 +1,6 @@
 import FileSystemTestSupport
 import Foundation
+import GRDB
 import PrefetchFileSystem
 import PrefetchItemFormat
 import SystemPackage
@@ -106,24 +107,81 @@ import Testing
         #expect(log.operations.contains { $0.kind == .entries && $0.name.count == 2 })
     }
 
-    /// Nor can it say so: then nothing is stored that nobody would find.
+    /// Nor can the list be cut: then nothing is stored that nobody would find.
     @Test func whatCannotBeListedIsNotStored() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(noise(3000), "before")
         fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .write, operation.name.hasSuffix(".lock"), operation.offset >= 16 else {
+            guard [.write, .resize].contains(operation.kind), operation.name.hasSuffix(".lock") else {
                 return
             }
-            throw FileSystemError("write", errno: .ioError)
+            throw FileSystemError(operation.kind.rawValue, errno: .ioError)
         }
         #expect(throws: CacheError.self) { try engine.store(noise(3000), "after") }
         #expect(!FileManager.default.fileExists(atPath: container.item("after").path))
+        // Space must be freed in any case.
+        #expect(try engine.remove(ItemKey(number: 0)))
         fileSystem.intercept { _ in }
         #expect(try engine.store(noise(3000), "after").isStored)
         fileSystem.die()
         let next = try container.engine()
-        #expect(try next.items().count == 22)
+        #expect(try next.items().map(\.key).suffix(2) == ["before", "after"])
+    }
+
+    /// What was read in a transaction that is rolled back is read once more.
+    @Test func theListIsThereForAnotherTry() throws {
+        _ = try die()
+        // Another process has closed the cache just before, and flushed the catalog.
+        let queue = try DatabaseQueue(path: container.catalog.path)
+        try queue.write { try $0.execute(sql: "DELETE FROM unflushed") }
+        try queue.close()
+        #expect(try foldersLookedThrough() == 0)
+    }
+
+    /// As if its cache had been closed while the volume was full.
+    @Test func aListThatIsNotRecordedOutlivesItsProcess() throws {
+        let engine = try container.engine()
+        try engine.store(noise(3000), "new")
+        engine.session.end(removingFile: true)
+        let next = try container.engine()
+        #expect(try next.items().last?.key == "new")
+        try next.close()
+        #expect(!FileManager.default.fileExists(atPath: lockFile(of: engine.environment.session).path))
+    }
+
+    /// The lock file was emptied at the very moment at which an item was listed: its length is right.
+    @Test func anEmptiedFileIsNoticedWhoseListWentOn() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let file = lockFile(of: engine.environment.session)
+        for number in 20..<23 { try engine.store(noise(3000), ItemKey(number: number)) }
+        try (Data(count: 32) + Data(contentsOf: file).dropFirst(32)).write(to: file, options: [])
+        try engine.flush()
+        try engine.store(noise(3000), "next")
+        let bound = engine.catalog.inMemory { $0.allowance.bound }
+        let incoming = engine.folders.current.incoming
+        #expect(bound > 0)
+        #expect(try WriterSession.bounds(in: incoming)[engine.environment.session] == bound)
+        fileSystem.die()
+        let log = OperationLog()
+        #expect(try container.engine(fileSystem: log.fileSystem()).items().last?.key == "next")
+        #expect(!log.operations.contains { $0.kind == .entries && $0.name.count == 2 })
+    }
+
+    /// The rows of what an eviction has removed do not stay because its transaction failed.
+    @Test func anEvictionThatIsRolledBackIsNotForgotten() throws {
+        let engine = try container.engine()
+        struct Failure: Error {}
+        #expect(throws: CacheError.self) {
+            try engine.catalog.transaction { transaction in
+                _ = try engine.evictor.evict(atLeast: 10_000, because: .request, from: transaction)
+                throw Failure()
+            }
+        }
+        try engine.flush()
+        #expect(try engine.items().count < 20)
+        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
     }
 
     /// The list does not grow with all that a process stores, but with what it has not recorded.

@@ -36,7 +36,7 @@ enum Errand: String, CaseIterable {
     case launch
     case store
     case evict
-    /// Stores an item and dies without closing the cache.
+    /// Stores items and dies before they are recorded.
     case crash
     /// The first launch after that.
     case recover

@@ -11,6 +11,8 @@ struct Probe: AsyncParsableCommand {
     static let stores = 500
     static let storedSize = 16 << 10
     static let evictions = 1000
+    /// Fewer than are written ahead of time, and stored well within the second after which they would be.
+    private static let unrecorded = 400
     private static let statisticsCalls = 21
 
     static let configuration = CommandConfiguration(
@@ -95,10 +97,13 @@ struct Probe: AsyncParsableCommand {
         return elapsed / .microseconds(1) / Double(evicted)
     }
 
+    /// Stores as much as may be unrecorded, and leaves it so.
     private func crash(_ areas: StorageAreas) async throws -> [Metric: Double] {
         let cache = try await PrefetchCache(areas: areas)
-        try await store(Array("crash \(round)".utf8), try GrowthItem.measured(round, -1), in: cache)
-        try await cache.flush()
+        for number in 1...Self.unrecorded {
+            try await store(
+                Array("crash \(round) \(number)".utf8), try GrowthItem.measured(round, -number), in: cache)
+        }
         return [:]
     }
 

@@ -189,7 +189,7 @@ final class Admission: Sendable {
         var transfer = Transfer()
         try run(makingRoom: true, givingUp: false, &transfer) { transaction, transfer in
             guard isStoring else { return }
-            try following { try renewAllowance(&transfer, transaction) }
+            try attempt { try renewAllowance(&transfer, transaction) }
         }
     }
 

@@ -285,9 +285,7 @@ extension Evictor {
         var evicted: [EvictedFile] = []
         // Choosing changes the policy's state, which is correct only if the victims are removed.
         try transaction.tentatively {
-            try forEachCandidate(request, transaction) { victims in
-                if !isDryRun { files.willRemove(victims) }
-            } choosing: { victim in
+            try forEachCandidate(request, transaction, listed: !isDryRun) { victim in
                 guard tally.freed < wanted else { return .enough }
                 if isDryRun {
                     guard try isRemovable(victim) else { return .stays }
@@ -330,43 +328,48 @@ extension Evictor {
         }
     }
 
+    /// - Parameters:
+    ///   - isListed: Whether the candidates are listed, a batch at a time, before they may be removed.
+    ///   - choose: Decides about one.
     private func forEachCandidate(
-        _ request: EvictionRequest, _ transaction: CatalogTransaction, preparing prepare: ([Victim]) -> Void,
-        choosing body: (Victim) throws -> Choice
+        _ request: EvictionRequest, _ transaction: CatalogTransaction, listed isListed: Bool,
+        _ choose: (Victim) throws -> Choice
     ) throws {
-        guard request.isGeneral else {
-            let victims = try transaction.items(
-                ofSource: request.source, storedBefore: request.storedBeforeMilliseconds)
-            prepare(victims)
-            for victim in victims {
-                if case .enough = try body(victim) { return }
+        /// Returns whether to go on.
+        func offer(_ victims: [Victim], _ note: (Victim, Choice) -> Void = { _, _ in }) throws -> Bool {
+            for start in stride(from: 0, to: victims.count, by: Self.batch) {
+                let batch = victims[start..<min(start + Self.batch, victims.count)]
+                if isListed { files.willRemove(batch) }
+                for victim in batch {
+                    let choice = try choose(victim)
+                    if case .enough = choice { return false }
+                    note(victim, choice)
+                }
             }
+            return true
+        }
+        guard request.isGeneral else {
+            _ = try offer(
+                transaction.items(
+                    ofSource: request.source, storedBefore: request.storedBeforeMilliseconds))
             return
         }
-        var expired: Set<KeyHash> = []
         let outdated = try transaction.expiredVictims(at: environment.now(), atMost: .max, passingOver: 0)
-        prepare(outdated)
-        for victim in outdated {
-            if case .enough = try body(victim) { return }
-            expired.insert(victim.hash)
-        }
+        guard try offer(outdated) else { return }
+        let expired = Set(outdated.map(\.hash))
         let policy = policy
         var passedOver: Set<KeyHash> = []
         while true {
-            let victims = try policy.victims(atMost: 64, passingOver: passedOver, in: transaction)
+            let victims = try policy.victims(atMost: Self.batch, passingOver: passedOver, in: transaction)
             guard !victims.isEmpty else { return }
-            prepare(victims)
-            for victim in victims {
-                guard !expired.contains(victim.hash) else {
-                    passedOver.insert(victim.hash)
-                    continue
-                }
-                switch try body(victim) {
-                case .gone: break
-                case .stays: passedOver.insert(victim.hash)
-                case .enough: return
-                }
+            let (old, new) = (
+                victims.filter { expired.contains($0.hash) }, victims.filter { !expired.contains($0.hash) }
+            )
+            passedOver.formUnion(old.map(\.hash))
+            let goesOn = try offer(new) { victim, choice in
+                if case .stays = choice { passedOver.insert(victim.hash) }
             }
+            guard goesOn else { return }
         }
     }
 }

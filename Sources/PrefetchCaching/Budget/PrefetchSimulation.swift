@@ -116,7 +116,7 @@ public import PrefetchStorageAreas
         countLookups(of: key, isHit ? 1 : count, isHit: isHit)
         if isHit {
             items[key.hash]?.isOpened = true
-            cache.catalog.noteRemoved(key.hash, because: .opened)
+            cache.catalog.noteRemoved(key.hash, because: .opened, at: nil)
         } else {
             cache.catalog.noteMiss(key)
         }
@@ -159,7 +159,7 @@ public import PrefetchStorageAreas
         cache.setTime(time)
         guard cache.files.remove(key.hash) else { return }
         noteWasted(key.hash)
-        cache.catalog.noteRemoved(key.hash, because: reason)
+        cache.catalog.noteRemoved(key.hash, because: reason, at: nil)
         try write()
     }
 

@@ -52,7 +52,7 @@ final class SimulatedCache: Sendable {
             CatalogRow(
                 metadata, encoding: .identity, contentBytes: bytes, storedBytes: charge, chargedBytes: charge
             ),
-            reserved: charge)
+            reserved: charge, at: nil)
     }
 }
 

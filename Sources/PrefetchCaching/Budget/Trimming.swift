@@ -30,13 +30,13 @@ extension Admission {
         var levels: [Pressure] = []
         try evictor.evictExpired(from: transaction)
         try evictor.tidy(transaction)
-        try following { try follow(&levels, transaction) }
+        try attempt { try follow(&levels, transaction) }
         return levels
     }
 
-    /// Runs `body`, which measures the volume or determines the budget. Pending changes must not be lost because that
-    /// failed.
-    func following(_ body: () throws -> Void) throws {
+    /// Runs `body`, which measures the volume or determines the budget, and logs why that failed: pending changes must not
+    /// be lost because of it.
+    func attempt(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as FileSystemError {

@@ -140,9 +140,8 @@ final class Engine: Sendable {
     private func sweepIncoming() {
         var failures: [FileSystemError] = []
         do {
-            // The catalog, which needs the lists, is opened later, and may be opened by another process.
-            failures = try WriterSession.sweep(folders.current.incoming, keepingLists: true)
-                .leftovers.map(\.error)
+            // The catalog, which needs their lists, is opened later.
+            failures = try WriterSession.sweep(folders.current.incoming).leftovers.map(\.error)
             try FetchClaims.sweep(folders.current.incoming)
         } catch {
             failures = [error]
@@ -239,15 +238,16 @@ final class Engine: Sendable {
     }
 
     private func end(_ reason: CacheError) throws(CacheError) {
+        var hasLeft = false
         defer {
             history.save()
-            session.end()
+            session.end(removingFile: hasLeft)
             if reason == .closed { events.finish() }
         }
         stores.close(because: reason)
         claims.close()
         do {
-            try catalog.close()
+            hasLeft = try catalog.close()
         } catch {
             try ledger.close()
             throw error

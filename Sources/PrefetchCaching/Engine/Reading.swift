@@ -219,9 +219,9 @@ extension Engine {
     func moveToQuarantine(_ hash: KeyHash, _ identity: FileAttributes.Identity?) throws(CacheError) -> Bool {
         try locks.hold(hash) { () throws(CacheError) in
             guard try isItem(hash, identity) else { return false }
-            return try catalog.changing(hash) { () throws(CacheError) in
+            return try catalog.removing(hash) { place throws(CacheError) in
                 let row = try quarantine.add(hash)
-                catalog.noteQuarantined(hash, row)
+                catalog.noteQuarantined(hash, row, at: place)
                 return row != nil
             }
         }

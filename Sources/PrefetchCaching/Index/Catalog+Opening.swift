@@ -65,11 +65,22 @@ extension Catalog {
             // Flushed as a whole, since it has no mark yet.
             rebuilt = try file.durableTransaction { try fill($0) }
         }
-        let hasWritten = try file.transaction(boot: environment.bootIdentifier) {
-            try join($0, hadJournal: file.hadJournal || rebuilt != nil)
+        let (hasWritten, writers) = try file.transaction(boot: environment.bootIdentifier) {
+            (try join($0, hadJournal: file.hadJournal || rebuilt != nil), try $0.writers())
         }
+        sweepLists(exceptOf: Set(writers))
         if rebuilt != nil || hasWritten { inMemory { $0.hasWritten = true } }
         return rebuilt
+    }
+
+    /// Removes the lists of writers that have died and no row any more. Only now: what was done with a list may have been
+    /// rolled back.
+    private func sweepLists(exceptOf writers: Set<String>) {
+        do {
+            _ = try WriterSession.sweep(folders.current.incoming, keepingList: writers.contains)
+        } catch {
+            environment.logger.debug("Lists were not removed.", metadata: ["error": "\(error)"])
+        }
     }
 
     /// - Returns: The number of items found, or `nil` when another process was faster.
@@ -117,8 +128,7 @@ extension Catalog {
         // Only for larger blocks, after a move to another volume; smaller ones are left to a repair. Otherwise
         // processes that see one cache through different file systems would recharge it back and forth.
         if try transaction.blockSize() < reconciler.charge.blockSize { try recharge(transaction) }
-        // The lists of those that had left in time are of no use.
-        if try !reclaimDeadWriters(transaction) { _ = try WriterSession.sweep(folders.current.incoming) }
+        try reclaimDeadWriters(transaction)
         guard transaction.changeCount > changes else { return false }
         try CatalogFile.requireMark(transaction)
         return true
@@ -196,8 +206,7 @@ extension Catalog {
         let dead = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
         guard !dead.isEmpty else { return false }
         let incoming = folders.current.incoming
-        // Read first: the lists go with the lock files. Who dies before the commit leaves the next one to look at all items.
-        let intents = try WriterSession.intents(of: dead, in: incoming)
+        let intents = WriterSession.intents(of: dead, in: incoming)
         // Their partials were covered by the allowances reclaimed here. Partials that stay keep theirs.
         let leftovers = Set(try WriterSession.sweep(incoming).leftovers.map(\.session))
         let reclaimed = dead.filter { !leftovers.contains($0) }
@@ -216,20 +225,26 @@ extension Catalog {
     }
 
     /// Removes this process from the writers, and flushes the file to the device.
-    func close() throws(CacheError) {
-        let hasWritten = inMemory { $0.hasWritten || !$0.pending.isEmpty }
+    ///
+    /// - Returns: Whether the process has no row any more.
+    func close() throws(CacheError) -> Bool {
+        // Whoever has rebuilt the catalog has entered all writers.
+        let hasWritten = session.isWriter || inMemory { $0.hasWritten || !$0.pending.isEmpty }
+        var hasLeft = true
         do {
-            if hasWritten { try leave() }
+            if hasWritten { hasLeft = try leave() }
         } catch {
             try closeFile(flushing: false)
             guard error.isOfUnwritableVolume else { throw error }
             // Only the last uses are lost. Stored items are found when dead writers are next reclaimed.
-            return environment.logger.debug("The catalog could not be written to the volume.")
+            environment.logger.debug("The catalog could not be written to the volume.")
+            return false
         }
         try closeFile(flushing: hasWritten)
+        return hasLeft
     }
 
-    private func leave() throws(CacheError) {
+    private func leave() throws(CacheError) -> Bool {
         try transaction { transaction in
             let kept = inMemory { state in
                 state.allowance.confirm(uncertain: state.allowance.giveUp())
@@ -238,6 +253,7 @@ extension Catalog {
             // Held by a partial that could not be removed. The next process to reclaim dead writers removes both the
             // partial and the row.
             try transaction.setAllowance(of: environment.session, to: kept)
+            return kept == 0
         }
     }
 

@@ -56,11 +56,6 @@ final class Catalog: Sendable {
         var allowance = Allowance()
         /// Whether this process has written to the file since it was opened.
         var hasWritten = false
-        /// The transactions that have taken pending changes and not ended.
-        fileprivate var transactions = 0
-        /// The places of recorded items. They are not free while a transaction is under way: it may have taken the change
-        /// of an item whose place was noted only after that.
-        fileprivate var recorded: [WriteIntents.Place] = []
     }
 
     init(
@@ -99,10 +94,7 @@ final class Catalog: Sendable {
         makingRoom: Bool = false, _ body: (CatalogTransaction) throws -> Result,
         committed: (Result, inout State) -> Void = { _, _ in }
     ) throws(CacheError) -> Result {
-        let batch = inMemory { state in
-            state.transactions += 1
-            return state.takePending()
-        }
+        let batch = takePending()
         var evicted: [WriteIntents.Place] = []
         defer { budget.reportEvictions() }
         do {
@@ -128,13 +120,17 @@ final class Catalog: Sendable {
                 return result
             }
             lowerBound()
-            noteRecorded(batch.places + evicted)
+            session.end(batch.places + evicted)
             return result
         } catch {
+            // Their files are gone, and their rows came back.
+            evicted += session.takeEvictions()
+            let hashes = session.hashes(at: evicted)
             inMemory { state in
-                state.transactions -= 1
                 let forgotten = state.pending.restore(batch)
                 state.allowance.refund(forgotten)
+                hashes.forEach { state.pending.absent($0) }
+                state.pending.places += evicted
             }
             throw error
         }
@@ -199,32 +195,37 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Gives the places of items whose changes are recorded to others.
-    private func noteRecorded(_ places: [WriteIntents.Place]) {
-        let free: [WriteIntents.Place] = inMemory { state in
-            state.transactions -= 1
-            state.recorded += places
-            guard state.transactions == 0 else { return [] }
-            defer { state.recorded = [] }
-            return state.recorded
+    private func takePending() -> PendingChanges {
+        inMemory { state in
+            defer { state.pending = PendingChanges() }
+            return state.pending
         }
-        if !free.isEmpty { session.end(free) }
     }
 
-    /// Runs `body`, which places or removes the file of an item and notes that. The item is listed before, so that whoever
-    /// finds this process dead looks at it.
-    func changing<Result>(_ hash: KeyHash, _ body: () throws(CacheError) -> Result) throws(CacheError)
-        -> Result
-    {
-        let place = try onFiles(session.intend(hash))
-        // Even if it failed: something may have happened to the file.
-        defer { if let place { inMemory { $0.pending.places.append(place) } } }
-        return try body()
+    /// Runs `body`, which removes the file of an item, and notes that with the place at which the item is listed meanwhile.
+    func removing<Result>(
+        _ hash: KeyHash, _ body: (WriteIntents.Place) throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        let place = session.intend(toRemove: hash)
+        do throws(CacheError) {
+            return try body(place)
+        } catch {
+            noteUnclear(hash, at: place)
+            throw error
+        }
+    }
+
+    /// Notes that something may have happened to an item's file.
+    func noteUnclear(_ hash: KeyHash, at place: WriteIntents.Place) {
+        inMemory { state in
+            state.pending.listed(at: place)
+            state.pending.absent(hash)
+        }
     }
 
     /// Writes new pending changes within a transaction. They are lost if the transaction fails.
     func writePending(_ writing: inout ChangeWriting) throws {
-        let batch = inMemory { $0.takePending() }
+        let batch = takePending()
         try writing.write(batch)
         inMemory { $0.allowance.noteRecorded(batch.storedBytes) }
     }
@@ -297,8 +298,10 @@ final class Catalog: Sendable {
     private func freeSpace() throws(CacheError) -> Bool {
         do {
             let file = try openedFile(isReading: true)
-            let freed = try file.read { try budget.unlinkLeastRecentlyUsed(from: $0) }
-            let places = session.takeEvictions()
+            // Together, since the next transaction may evict as well.
+            let (freed, places) = try file.read {
+                (try budget.unlinkLeastRecentlyUsed(from: $0), session.takeEvictions())
+            }
             inMemory { state in
                 freed.forEach { state.pending.removed($0, because: .pressure) }
                 state.pending.places += places
@@ -334,8 +337,11 @@ final class Catalog: Sendable {
 /// The changes that the rest of the engine reports. They are kept in memory until the next transaction.
 extension Catalog {
     /// Notes that an item was published, for which `reserved` bytes were held.
-    func noteStored(_ row: CatalogRow, reserved: Int64) {
+    ///
+    /// - Parameter place: Where it was listed before.
+    func noteStored(_ row: CatalogRow, reserved: Int64, at place: WriteIntents.Place?) {
         inMemory { state in
+            state.pending.listed(at: place)
             // An unrecorded item of the same key was replaced with its file.
             state.refund(row.hash)
             state.allowance.spend(row.chargedBytes, reserved: reserved)
@@ -369,9 +375,10 @@ extension Catalog {
 
     /// Notes that a damaged item was moved to the quarantine, where it takes as much space as before. Without a row, it
     /// was already gone.
-    func noteQuarantined(_ hash: KeyHash, _ row: CatalogRow?) {
-        guard var row else { return noteRemoved(hash, because: .damaged) }
+    func noteQuarantined(_ hash: KeyHash, _ row: CatalogRow?, at place: WriteIntents.Place) {
+        guard var row else { return noteRemoved(hash, because: .damaged, at: place) }
         inMemory { state in
+            state.pending.listed(at: place)
             row.isRecorded = state.pending.storedRow(hash) == nil
             // An earlier quarantined file of the same name was replaced.
             state.refund(row.hash)
@@ -412,8 +419,9 @@ extension Catalog {
     }
 
     /// Notes that an item's file is gone, and why.
-    func noteRemoved(_ hash: KeyHash, because reason: Departure) {
+    func noteRemoved(_ hash: KeyHash, because reason: Departure, at place: WriteIntents.Place?) {
         inMemory { state in
+            state.pending.listed(at: place)
             state.refund(hash)
             state.pending.removed(hash, because: reason)
         }
@@ -421,11 +429,6 @@ extension Catalog {
 }
 
 extension Catalog.State {
-    fileprivate mutating func takePending() -> PendingChanges {
-        defer { pending = PendingChanges() }
-        return pending
-    }
-
     /// Releases the charge of a file that is gone and had no row yet.
     fileprivate mutating func refund(_ hash: KeyHash) {
         guard let old = pending.storedRow(hash), !old.isRecorded else { return }

@@ -46,7 +46,7 @@ struct PendingChanges: Sendable {
     private(set) var declined: [ItemKey: (order: UInt64, item: Declined)] = [:]
     /// The items that the user has opened.
     private(set) var opened: Set<KeyHash> = []
-    /// The places of the items in the process's list of what it has changed, see ``WriteIntents``.
+    /// The places at which the items are listed, see ``WriteIntents``.
     var places: [WriteIntents.Place] = []
     private var lastOrder: UInt64 = 0
 
@@ -116,6 +116,10 @@ struct PendingChanges: Sendable {
 
     mutating func declined(_ key: ItemKey, _ item: Declined) {
         if declined.count < Self.mostMisses, declined[key] == nil { declined[key] = (next(), item) }
+    }
+
+    mutating func listed(at place: WriteIntents.Place?) {
+        if let place { places.append(place) }
     }
 
     mutating func stored(_ row: CatalogRow) {

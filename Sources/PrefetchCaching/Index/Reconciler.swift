@@ -58,7 +58,7 @@ final class ItemReconciler: Sendable {
     /// As ``fill(_:ordering:)``, for a catalog in which only the rows of some items can be wrong.
     ///
     /// - Complexity: O(n) in these items.
-    func fill(_ transaction: CatalogTransaction, only hashes: Set<KeyHash>) throws {
+    func fill(_ transaction: CatalogTransaction, only hashes: [KeyHash]) throws {
         var sequence = try transaction.lastUse()
         for hash in hashes {
             var known = try transaction.knownItems(hash...hash)

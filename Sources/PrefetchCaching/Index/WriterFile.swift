@@ -54,15 +54,17 @@ struct WriterBound {
 /// it: all that has to be looked at when the process has died.
 ///
 /// They are listed in the process's lock file, after the ``WriterBound``. A hash is written before the file of its item is
-/// touched, and its place is given to another only after the catalog has recorded what became of it. So the file always
-/// lists at least what it must. It is not flushed: after a crash of the machine the catalog is rebuilt.
+/// touched, and its place is given to another only after the catalog has recorded what became of it. A file that cannot
+/// list everything has no list. Nothing is flushed: after a crash of the machine the catalog is rebuilt.
 struct WriteIntents: Sendable {
     /// A place in the list.
     typealias Place = Int
 
-    private static let start = WriterBound.length + 16
+    /// What precedes the hashes, and follows the bound: 8 bytes, and the version of the format.
+    static let header = [UInt8]("PfIntent".utf8) + [1, 0, 0, 0, 0, 0, 0, 0]
+    static let headerOffset = WriterBound.length
+    private static let start = headerOffset + Int64(header.count)
     private static let hashBytes: Int64 = 16
-    private static let magic = [UInt8]("PfIntent".utf8)
     /// A list that was longer than this is cut when nothing is left in it: 4 KiB.
     private static let longestKept = 256
     /// No list of ours is longer, in bytes: 4 million items.
@@ -70,13 +72,14 @@ struct WriteIntents: Sendable {
 
     private var hashes: [KeyHash] = []
     private var free: [Place] = []
-    /// Whether the file lists everything. If not, whoever finds the process dead has to look at all items.
-    var isComplete = true
 
     var isEmpty: Bool { free.count == hashes.count }
 
-    /// The length of a lock file with all that was written to it.
-    var fileLength: Int64 { Self.start + (isComplete ? Int64(hashes.count) * Self.hashBytes : 0) }
+    /// Whether nothing is listed in a file that is not short.
+    var isOverlong: Bool { isEmpty && hashes.count > Self.longestKept }
+
+    /// The length of a lock file with all places.
+    var fileLength: Int64 { Self.start + Int64(hashes.count) * Self.hashBytes }
 
     mutating func add(_ hash: KeyHash) -> Place {
         guard let place = free.popLast() else {
@@ -89,17 +92,10 @@ struct WriteIntents: Sendable {
 
     mutating func end(_ places: [Place]) { free += places }
 
-    /// Makes an empty list short, and complete again.
-    ///
-    /// - Returns: Whether anything was changed, so that the file has to be.
-    mutating func reset() -> Bool {
-        guard isEmpty, !isComplete || hashes.count > Self.longestKept else { return false }
-        self = WriteIntents()
-        return true
-    }
+    func hash(at place: Place) -> KeyHash { hashes[place] }
 
     /// The parts of the file to write for some places, neighbours together.
-    func parts(for places: [Place]) -> [(bytes: [UInt8], offset: Int64)] {
+    func parts(for places: some Sequence<Place>) -> [(bytes: [UInt8], offset: Int64)] {
         var parts: [(bytes: [UInt8], offset: Int64)] = []
         var next: Place?
         for place in places.sorted() {
@@ -113,43 +109,33 @@ struct WriteIntents: Sendable {
         return parts
     }
 
-    /// What precedes the hashes.
-    var header: (bytes: [UInt8], offset: Int64) {
-        (Self.magic + [isComplete ? 1 : 0, 0, 0, 0, 0, 0, 0, 0], WriterBound.length)
-    }
+    var allParts: [(bytes: [UInt8], offset: Int64)] { parts(for: hashes.indices) }
 
-    /// All of the list, as it follows the bound.
-    var image: [UInt8] { hashes.reduce(into: header.bytes) { $0 += $1.bytes } }
-
-    /// Whether a lock file has a list: earlier versions wrote none.
+    /// Whether a lock file may have a list: earlier versions wrote none.
     static func isThere(inFileOf length: Int64) -> Bool { length >= start }
 
     /// Reads the list of a process that has died.
     ///
-    /// - Returns: `nil` when there is none, or it is not complete.
+    /// - Returns: Its hashes, of which some may be outdated or there twice; `nil` when there is no list.
     static func hashes(in file: Descriptor, of fileSystem: any FileSystem) throws(FileSystemError)
-        -> Set<KeyHash>?
+        -> [KeyHash]?
     {
-        let length = try fileSystem.attributes(of: file).length - WriterBound.length
-        guard (start - WriterBound.length...longestRead).contains(length), length % hashBytes == 0 else {
+        let length = try fileSystem.attributes(of: file).length - headerOffset
+        guard (Int64(header.count)...longestRead).contains(length), length % hashBytes == 0 else {
             return nil
         }
         var buffer = [UInt8](repeating: 0, count: Int(length))
         let count = try buffer.withMutableBytes { bytes throws(FileSystemError) in
-            try fileSystem.readAll(file, into: bytes, at: WriterBound.length)
+            try fileSystem.readAll(file, into: bytes, at: headerOffset)
         }
-        // Of an emptied file whose list went on, the header is missing.
-        guard count == length, Array(buffer.prefix(16)) == WriteIntents().header.bytes else { return nil }
+        // Of a file that was emptied, and to whose list its process went on to add, the header is missing.
+        guard count == length, Array(buffer.prefix(header.count)) == header else { return nil }
         return buffer.withUnsafeBytes { bytes in
-            var hashes: Set<KeyHash> = []
-            for offset in stride(from: 16, to: bytes.count, by: 16) {
-                let words = (
-                    bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
-                    bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
-                )
-                hashes.insert(KeyHash(high: UInt64(bigEndian: words.0), low: UInt64(bigEndian: words.1)))
+            stride(from: header.count, to: bytes.count, by: Int(hashBytes)).map { offset in
+                let high = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                let low = bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
+                return KeyHash(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
             }
-            return hashes
         }
     }
 }

@@ -14,6 +14,10 @@ final class WriterSession: Sendable {
         let incoming: Directory
         /// The bound that the file contains.
         var bound: Int64
+        /// Whether the file lists all intents.
+        var isListing = false
+        /// Whether the file was found to have been emptied.
+        var isEmptied = false
     }
 
     private struct State: Sendable {
@@ -58,13 +62,15 @@ final class WriterSession: Sendable {
             if let held = state.lock {
                 let found = try onFiles(environment.fileSystem.attributes(of: held.file))
                 if held.incoming === incoming, found.linkCount == 1 {
-                    guard found.length < state.intents.fileLength else { return }
+                    let written =
+                        held.isListing ? state.intents.fileLength : held.bound > 0 ? WriterBound.length : 0
+                    guard held.isEmptied || found.length < written else { return }
                     // A process that has rebuilt the catalog since then assumes that nothing is held.
                     bound = moving()
-                    state.lock?.bound = bound
                     try onFiles(
                         environment.fileSystem.writeAll(WriterBound(bound).image, to: held.file, at: 0))
-                    return writeList(of: &state.intents, to: held.file)
+                    state.lock = Lock(file: held.file, incoming: incoming, bound: bound)
+                    return writeList(&state)
                 }
                 environment.fileSystem.unlock(held.file)
                 state.lock = nil
@@ -74,7 +80,7 @@ final class WriterSession: Sendable {
             let taken = try onFiles(takeLock(name, in: incoming, bound))
             guard let file = taken else { throw .busy("writer's file", [name], in: incoming) }
             state.lock = Lock(file: file, incoming: incoming, bound: bound)
-            writeList(of: &state.intents, to: file)
+            writeList(&state)
         }
     }
 
@@ -85,6 +91,8 @@ final class WriterSession: Sendable {
     func write(_ bound: () -> Int64) throws(FileSystemError) {
         try state.withLock { state throws(FileSystemError) in
             guard let held = state.lock else { return }
+            // Here rather than with every item: whoever rebuilds the catalog meanwhile counts too little for this process.
+            if held.isListing, try !hasList(held.file) { state.lock?.isEmptied = true }
             let bound = bound()
             guard bound != held.bound else { return }
             guard try environment.fileSystem.attributes(of: held.file).linkCount <= 1 else {
@@ -96,14 +104,12 @@ final class WriterSession: Sendable {
         }
     }
 
-    /// Writes the whole list into a file that has none. On a full volume it stays without: then nothing is admitted anyway.
-    private func writeList(of intents: inout WriteIntents, to file: Descriptor) {
-        do {
-            try environment.fileSystem.writeAll(intents.image, to: file, at: WriterBound.length)
-        } catch {
-            intents.isComplete = false
-            environment.logger.debug("A writer's list was not written.", metadata: ["error": "\(error)"])
+    private func hasList(_ file: Descriptor) throws(FileSystemError) -> Bool {
+        var header = [UInt8](repeating: 0, count: WriteIntents.header.count)
+        _ = try header.withMutableBytes { bytes throws(FileSystemError) in
+            try environment.fileSystem.readAll(file, into: bytes, at: WriteIntents.headerOffset)
         }
+        return header == WriteIntents.header
     }
 
     private func takeLock(
@@ -133,15 +139,15 @@ final class WriterSession: Sendable {
         return nil
     }
 
-    /// Lists an item that is about to be placed, or removed outside of a transaction.
-    ///
-    /// - Returns: `nil` for a process that is no writer: when it has died, nobody asks for what it has changed.
-    func intend(_ hash: KeyHash) throws(FileSystemError) -> WriteIntents.Place? {
+    /// Whether the process holds the lock.
+    var isWriter: Bool { state.withLock { $0.lock != nil } }
+
+    /// Lists an item that is about to be placed: it would be charged to nobody if this process died.
+    func intend(toPlace hash: KeyHash) throws(FileSystemError) -> WriteIntents.Place {
         try state.withLock { state throws(FileSystemError) in
-            guard let file = state.lock?.file else { return nil }
             let place = state.intents.add(hash)
             do throws(FileSystemError) {
-                try write([place], of: &state.intents, to: file)
+                try list([place], &state)
             } catch {
                 state.intents.end([place])
                 throw error
@@ -150,18 +156,22 @@ final class WriterSession: Sendable {
         }
     }
 
-    /// Lists items that the transaction under way is about to evict. That must not fail on a full volume: at worst, rows of
-    /// items that are gone stay until they are evicted in turn.
+    /// Lists an item that is about to be removed, which works on every volume: at worst the row of an item that is gone
+    /// stays until somebody asks for it, or it is evicted in turn.
+    func intend(toRemove hash: KeyHash) -> WriteIntents.Place {
+        state.withLock { state in
+            let place = state.intents.add(hash)
+            listIfPossible([place], &state)
+            return place
+        }
+    }
+
+    /// As ``intend(toRemove:)``, of items that the transaction under way is about to evict.
     func intend(toEvict hashes: [KeyHash]) {
         state.withLock { state in
-            guard let file = state.lock?.file else { return }
             let places = hashes.map { state.intents.add($0) }
             state.evictions += places
-            do throws(FileSystemError) {
-                try write(places, of: &state.intents, to: file)
-            } catch {
-                environment.logger.debug("Evictions were not listed.", metadata: ["error": "\(error)"])
-            }
+            listIfPossible(places, &state)
         }
     }
 
@@ -173,50 +183,70 @@ final class WriterSession: Sendable {
         }
     }
 
-    /// Gives places to others, since the catalog has recorded what became of their items.
+    func hashes(at places: [WriteIntents.Place]) -> [KeyHash] {
+        state.withLock { state in places.map(state.intents.hash(at:)) }
+    }
+
+    /// Gives places to others, since the catalog has recorded what became of their items, or nothing has.
     func end(_ places: [WriteIntents.Place]) {
+        guard !places.isEmpty else { return }
         state.withLock { state in
             state.intents.end(places)
-            guard state.intents.reset(), let file = state.lock?.file else { return }
-            do {
-                let header = state.intents.header
-                try environment.fileSystem.resize(file, to: state.intents.fileLength)
-                try environment.fileSystem.writeAll(header.bytes, to: file, at: header.offset)
-            } catch {
-                // A list that is too long, or counts as incomplete, costs only time.
-                environment.logger.debug("A writer's list was not cut.", metadata: ["error": "\(error)"])
-            }
+            guard let held = state.lock, !held.isListing || state.intents.isOverlong else { return }
+            if state.intents.isEmpty { state.intents = WriteIntents() }
+            writeList(&state)
         }
     }
 
-    /// Writes places of the list, or notes there that it is not complete: a full volume has no room for a longer file.
-    private func write(
-        _ places: [WriteIntents.Place], of intents: inout WriteIntents, to file: Descriptor
-    ) throws(FileSystemError) {
-        guard intents.isComplete else { return }
-        let fileSystem = environment.fileSystem
+    /// Writes places of the list. Where that is impossible, as on a full volume, the list is cut off, so that whoever finds
+    /// this process dead looks at all items.
+    private func list(_ places: [WriteIntents.Place], _ state: inout State) throws(FileSystemError) {
+        guard let held = state.lock, held.isListing else { return }
         do {
-            for part in intents.parts(for: places) {
-                try fileSystem.writeAll(part.bytes, to: file, at: part.offset)
+            for part in state.intents.parts(for: places) {
+                try environment.fileSystem.writeAll(part.bytes, to: held.file, at: part.offset)
             }
         } catch {
-            intents.isComplete = false
-            do {
-                try fileSystem.writeAll(intents.header.bytes, to: file, at: intents.header.offset)
-            } catch {
-                intents.isComplete = true
-                throw error
-            }
+            try environment.fileSystem.resize(held.file, to: WriteIntents.headerOffset)
+            state.lock?.isListing = false
         }
     }
 
-    /// Releases the lock, and removes its file unless the catalog still has to be told something: then it is as if the
-    /// process had died.
-    func end(removingFile: Bool = true) {
+    private func listIfPossible(_ places: [WriteIntents.Place], _ state: inout State) {
+        do {
+            try list(places, &state)
+        } catch {
+            environment.logger.debug("Removals were not listed.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Writes the whole list anew. The header comes last: without it there is no list, and the next call tries again.
+    private func writeList(_ state: inout State) {
+        guard let held = state.lock else { return }
+        let fileSystem = environment.fileSystem
+        state.lock?.isListing = false
+        do {
+            guard try fileSystem.attributes(of: held.file).linkCount <= 1 else { return }
+            try fileSystem.resize(held.file, to: WriteIntents.headerOffset)
+            for part in state.intents.allParts {
+                try fileSystem.writeAll(part.bytes, to: held.file, at: part.offset)
+            }
+            try fileSystem.writeAll(WriteIntents.header, to: held.file, at: WriteIntents.headerOffset)
+            state.lock?.isListing = true
+        } catch {
+            environment.logger.debug("A writer's list was not written.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Releases the lock.
+    ///
+    /// - Parameter removingFile: Whether the process has left the catalog. If not, or if something is unrecorded, it is as if
+    ///   it had died.
+    func end(removingFile: Bool) {
         state.withLock { state in
             guard let held = state.lock else { return }
             do {
-                if removingFile, state.intents.isEmpty, held.bound == 0 {
+                if removingFile, state.intents.isEmpty {
                     try environment.fileSystem.unlink(
                         CacheLayout.lock(session: environment.session), in: held.incoming.descriptor)
                 }
@@ -255,23 +285,20 @@ final class WriterSession: Sendable {
         return bounds
     }
 
-    /// What dead writers had not yet recorded in the catalog.
+    /// What dead writers had not yet recorded in the catalog, roughly in the order in which it happened.
     ///
     /// - Returns: `nil` when it is not known of all of them.
-    static func intents(of sessions: [String], in incoming: Directory) throws(FileSystemError)
-        -> Set<KeyHash>?
-    {
+    static func intents(of sessions: [String], in incoming: Directory) -> [KeyHash]? {
         let fileSystem = incoming.fileSystem
-        var all: Set<KeyHash> = []
+        var (all, known): ([KeyHash], Set<KeyHash>) = ([], [])
         for session in sessions {
-            do {
+            do throws(FileSystemError) {
                 let name = CacheLayout.lock(session: session)
                 let file = try fileSystem.open(name, in: incoming.descriptor, .read)
                 defer { fileSystem.close(file) }
                 guard let hashes = try WriteIntents.hashes(in: file, of: fileSystem) else { return nil }
-                all.formUnion(hashes)
+                all += hashes.filter { known.insert($0).inserted }
             } catch {
-                guard error.isNotFound || error.isNotRegularFile || error.isNotPermitted else { throw error }
                 return nil
             }
         }
@@ -289,11 +316,11 @@ final class WriterSession: Sendable {
     /// Removes the partials and lock files of writers that have died.
     ///
     /// - Parameters:
-    ///   - keepingLists: Whether lock files that list what the catalog may not have recorded stay, until it has.
     ///   - isDryRun: Whether to report only what would be removed.
+    ///   - keepsList: Whether the lock file of a session stays if it lists what the catalog may not have recorded.
     /// - Returns: What was removed, and the files that could not be. They do not stop the removal of the others.
     static func sweep(
-        _ incoming: Directory, keepingLists: Bool = false, isDryRun: Bool = false
+        _ incoming: Directory, isDryRun: Bool = false, keepingList keepsList: (String) -> Bool = { _ in true }
     ) throws(FileSystemError)
         -> (removed: [FilePath.Component], leftovers: [Leftover])
     {
@@ -307,7 +334,7 @@ final class WriterSession: Sendable {
                     // The lock file is removed last: until then a concurrent sweep comes to the same result.
                     for name in names.sorted(by: { $0.extension != "lock" && $1.extension == "lock" }) {
                         let path = FilePath(root: nil, [name])
-                        if keepingLists, name.extension == "lock", try hasList(path, in: incoming) {
+                        if name.extension == "lock", keepsList(session), try mayList(path, in: incoming) {
                             continue
                         }
                         if !isDryRun { try remove(path, in: incoming) }
@@ -348,7 +375,7 @@ final class WriterSession: Sendable {
         return try fileSystem.lock(lock, waiting: false) ? body() : nil
     }
 
-    private static func hasList(_ name: FilePath, in incoming: Directory) throws(FileSystemError) -> Bool {
+    private static func mayList(_ name: FilePath, in incoming: Directory) throws(FileSystemError) -> Bool {
         let found = try incoming.fileSystem.attributes(of: name, in: incoming.descriptor)
         return found?.kind == .regular && WriteIntents.isThere(inFileOf: found?.length ?? 0)
     }

@@ -237,7 +237,7 @@ extension Repair {
                 if !isDryRun {
                     try engine.locks.hold(hash) { () throws(CacheError) in
                         guard try engine.files.discard(name, in: folder) else { return }
-                        engine.catalog.noteRemoved(hash, because: .request)
+                        engine.catalog.noteRemoved(hash, because: .request, at: nil)
                     }
                 }
                 log.note(.quarantinedItemRemoved, place)

@@ -48,9 +48,12 @@ struct CachedCopies: Sendable {
             guard let found = try files.attributes(of: name, in: items), found.kind == .regular,
                 identity == nil || found.identity == identity
             else { return false }
-            return try catalog.changing(hash) { () throws(CacheError) in
-                guard try files.discard(name, in: items) else { return false }
-                catalog.noteRemoved(hash, because: reason)
+            return try catalog.removing(hash) { place throws(CacheError) in
+                guard try files.discard(name, in: items) else {
+                    catalog.noteUnclear(hash, at: place)
+                    return false
+                }
+                catalog.noteRemoved(hash, because: reason, at: place)
                 return true
             }
         }

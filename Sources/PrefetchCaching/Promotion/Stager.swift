@@ -348,8 +348,13 @@ final class Stager: Sendable {
         let items = folders.current.items
         let hash = entry.key.hash
         return try copies.locks.hold(hash) { () throws(CacheError) in
-            try copies.catalog.changing(hash) { () throws(CacheError) in
-                try rename(item, as: entry, from: items, into: staging)
+            try copies.catalog.removing(hash) { place throws(CacheError) in
+                guard try rename(item, as: entry, from: items, into: staging) else {
+                    copies.catalog.noteUnclear(hash, at: place)
+                    return false
+                }
+                copies.catalog.noteRemoved(hash, because: .opened, at: place)
+                return true
             }
         }
     }
@@ -371,7 +376,6 @@ final class Stager: Sendable {
                 fileSystem.rename(name, in: staging.descriptor, to: origin, in: items.descriptor, .exclusive))
             return false
         }
-        copies.catalog.noteRemoved(entry.key.hash, because: .opened)
         return true
     }
 

@@ -106,9 +106,9 @@ final class ItemUnderWay: StoreUnderWay {
         case .any, .present: lost = nil
         }
         let isPlaced = try engine.promoter.replacePromotion(of: key, lost: lost) { () throws(CacheError) in
-            try placing { () throws(CacheError) in
-                try publish()
-                engine.catalog.noteStored(row, reserved: partial.reservation.take())
+            try engine.locks.hold(key.hash) { () throws(CacheError) in
+                let place = try publish()
+                engine.catalog.noteStored(row, reserved: partial.reservation.take(), at: place)
             }
         }
         if !isPlaced { throw Refused(.alreadyPromoted) }
@@ -116,8 +116,8 @@ final class ItemUnderWay: StoreUnderWay {
 
     private func placeUnlessPromoted(_ row: CatalogRow) throws {
         let key = metadata.key
-        let isPromoted = try placing { () throws(CacheError) in
-            try publish()
+        let (isPromoted, place) = try engine.locks.hold(key.hash) { () throws(CacheError) in
+            let place = try publish()
             // A promotion commits before it removes the cached copy, and a store publishes before it checks for a
             // promotion: at least one of them sees the other.
             let isPromoted = Result { () throws(CacheError) in
@@ -128,37 +128,41 @@ final class ItemUnderWay: StoreUnderWay {
             // A cached copy too many is found later; the content of a file that was moved in would be lost.
             case .failure where !partial.isMoved: break
             case .success(false), .failure:
-                engine.catalog.noteStored(row, reserved: partial.reservation.take())
+                engine.catalog.noteStored(row, reserved: partial.reservation.take(), at: place)
+                return (isPromoted, nil as WriteIntents.Place?)
             }
-            return isPromoted
+            return (isPromoted, place)
         }
         if case .success(false) = isPromoted { return }
         if case .failure(let error) = isPromoted, partial.isMoved { throw error }
+        // Not listed any longer, whatever comes of this: a copy that cannot be removed is found when it is asked for.
+        defer { if let place { engine.catalog.noteUnclear(key.hash, at: place) } }
         // Only this file: the key may have been forgotten and stored again since.
         try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity, because: .opened)
         if try isPromoted.get() { throw Refused(.alreadyPromoted) }
     }
 
-    private func placing<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
+    /// - Returns: Where the item is listed until that is noted.
+    private func publish() throws(CacheError) -> WriteIntents.Place {
         let hash = metadata.key.hash
-        return try engine.locks.hold(hash) { () throws(CacheError) in
-            try engine.catalog.changing(hash, body)
-        }
-    }
-
-    private func publish() throws(CacheError) {
+        let place = try onFiles(engine.session.intend(toPlace: hash))
         let publication = Publication(
-            of: metadata.key.hash, partial: partial.name, in: partial.incoming, engine.environment.fileSystem)
-        do {
-            try publication.publish(in: engine.folders.current)
-        } catch {
-            // The system may have purged the folder of the items but not the partial.
-            guard case .fileSystem(let reason) = error, reason.isNotFound, try engine.folders.repair() else {
-                throw error
+            of: hash, partial: partial.name, in: partial.incoming, engine.environment.fileSystem)
+        do throws(CacheError) {
+            do {
+                try publication.publish(in: engine.folders.current)
+            } catch {
+                // The system may have purged the folder of the items but not the partial.
+                guard case .fileSystem(let reason) = error, reason.isNotFound, try engine.folders.repair()
+                else { throw error }
+                try publication.publish(in: engine.folders.current)
             }
-            try publication.publish(in: engine.folders.current)
+        } catch {
+            engine.catalog.noteUnclear(hash, at: place)
+            throw error
         }
         partial.removeJournal()
+        return place
     }
 
     func cancel() {
