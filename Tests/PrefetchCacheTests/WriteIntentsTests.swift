@@ -144,8 +144,10 @@ import Testing
         let engine = try container.engine()
         try engine.store(noise(3000), "new")
         engine.session.end(removingFile: true)
-        let next = try container.engine()
+        let log = OperationLog()
+        let next = try container.engine(fileSystem: log.fileSystem())
         #expect(try next.items().last?.key == "new")
+        #expect(!log.operations.contains { $0.kind == .entries && $0.name.count == 2 })
         try next.close()
         #expect(!FileManager.default.fileExists(atPath: lockFile(of: engine.environment.session).path))
     }
