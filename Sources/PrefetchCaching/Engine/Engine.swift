@@ -20,7 +20,7 @@ internal import SystemPackage
 /// | `flock` of items and partials, never waited for in a transaction | leases, claims, a partial under way |
 /// | ``ItemLocks``, one stripe at a time | placing or removing a file and noting it |
 /// | ``Ledger``: its turn, the folder's `flock`, the open file | a change; a read takes only the last |
-/// | all other mutexes | a few instructions, and what ``WriterSession`` writes into its file |
+/// | all other mutexes | a few instructions; in ``WriterSession`` its file, too |
 final class Engine: Sendable {
     let environment: CacheEnvironment
     let folders: CacheFolders

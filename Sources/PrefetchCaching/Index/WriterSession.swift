@@ -193,6 +193,7 @@ final class WriterSession: Sendable {
         state.withLock { state in
             state.intents.end(places)
             guard let held = state.lock, !held.isListing || state.intents.isOverlong else { return }
+            // What stays in the file beyond them is outdated.
             if state.intents.isEmpty { state.intents = WriteIntents() }
             writeList(&state)
         }
@@ -220,14 +221,15 @@ final class WriterSession: Sendable {
         }
     }
 
-    /// Writes the whole list anew. The header comes last: without it there is no list, and the next call tries again.
+    /// Writes the whole list anew. The header comes last: without it there is no list, and ``end(_:)`` tries again.
     private func writeList(_ state: inout State) {
         guard let held = state.lock else { return }
         let fileSystem = environment.fileSystem
-        state.lock?.isListing = false
         do {
+            // As it is until it was cut: it lists more than it must.
             guard try fileSystem.attributes(of: held.file).linkCount <= 1 else { return }
             try fileSystem.resize(held.file, to: WriteIntents.headerOffset)
+            state.lock?.isListing = false
             for part in state.intents.allParts {
                 try fileSystem.writeAll(part.bytes, to: held.file, at: part.offset)
             }
