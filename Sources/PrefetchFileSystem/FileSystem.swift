@@ -107,7 +107,7 @@ package protocol FileSystem: Sendable {
     func entries(of directory: Descriptor) throws(FileSystemError) -> [DirectoryEntry]
 
     /// Whether any process has the regular file open for writing (`fcntl` with `F_SETLEASE`; the lease is released
-    /// immediately). Waits up to 127 ms for writers to be done. `nil` if the system does not report it, or not to this user.
+    /// immediately). `nil` if the system does not report it, or not to this user.
     func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool?
 
     /// Acquires an advisory lock on an open file (`flock`), blocking if `waiting`. Returns `false` if another

@@ -129,24 +129,8 @@ package struct LiveFileSystem: FileSystem {
     }
 
     package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool? {
-        try isBeingWritten(file) { _ = usleep($0) }
-    }
-
-    /// - Parameter pause: Waits for as many microseconds.
-    package func isBeingWritten(_ file: Descriptor, pausing pause: (UInt32) -> Void)
-        throws(FileSystemError) -> Bool?
-    {
-        // A process that is just being started holds what its parent had open until it executes its own program: a file
-        // that was written and closed counts as written until then. Up to 10 ms were measured; 127 ms are waited.
-        var microseconds: UInt32 = 1000
         do {
-            while true {
-                let answer = try Platform.retrying("fcntl") { Platform.isBeingWritten(file.rawValue) }
-                guard answer == 1 else { return false }
-                guard microseconds <= 64_000 else { return true }
-                pause(microseconds)
-                microseconds *= 2
-            }
+            return try Platform.retrying("fcntl") { Platform.isBeingWritten(file.rawValue) } == 1
         } catch {
             // Leases are permitted only to the file's owner, and not supported by all file systems.
             guard error.isNotPermitted || error.isUnsupported else { throw error }
@@ -467,5 +451,24 @@ extension FileAttributes {
             permissions: FilePermissions(
                 rawValue: CInterop.Mode(truncatingIfNeeded: status.st_mode & 0o7777)),
             modified: Platform.modified(status), isDataless: Platform.isDataless(status))
+    }
+}
+
+extension FileSystem {
+    /// As ``isBeingWritten(_:)``, of a file that its writer may just have closed: a process that is being started holds what
+    /// its parent had open until it executes its own program. Up to 10 ms of that were measured; waits up to 127 ms.
+    ///
+    /// - Parameter pause: Waits for as many microseconds.
+    package func isBeingWrittenLastingly(
+        _ file: Descriptor, pausing pause: (UInt32) -> Void = { _ = usleep($0) }
+    )
+        throws(FileSystemError) -> Bool?
+    {
+        for doubling in 0..<7 {
+            let isWritten = try isBeingWritten(file)
+            guard isWritten == true else { return isWritten }
+            pause(1000 << doubling)
+        }
+        return try isBeingWritten(file)
     }
 }

@@ -68,7 +68,7 @@ import Testing
         let file = try live.open("file", in: folder.descriptor, .read)
         defer { live.close(file) }
         var pauses: [UInt32] = []
-        let isWritten = try live.isBeingWritten(file) {
+        let isWritten = try live.isBeingWrittenLastingly(file) {
             pauses.append($0)
             if pauses.count == 3 { live.close(writer) }
         }
@@ -86,7 +86,7 @@ import Testing
             live.close(writer)
         }
         var microseconds: UInt32 = 0
-        let isWritten = try live.isBeingWritten(file) { microseconds += $0 }
+        let isWritten = try live.isBeingWrittenLastingly(file) { microseconds += $0 }
         guard let isWritten else { return }
         #expect(isWritten)
         #expect(microseconds == 127_000)

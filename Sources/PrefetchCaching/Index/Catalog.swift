@@ -100,6 +100,10 @@ final class Catalog: Sendable {
         do {
             let result = try run(makingRoom: makingRoom) { file in
                 let result = try file.transaction(boot: environment.bootIdentifier) { transaction in
+                    // Those of an attempt that was rolled back.
+                    noteLost(evicted)
+                    evicted = []
+                    defer { evicted = session.takeEvictions() }
                     guard isCurrent(file) else { throw CatalogFile.WasReplaced() }
                     try CatalogFile.requireMark(transaction)
                     let growth = try Growth(of: transaction)
@@ -113,7 +117,6 @@ final class Catalog: Sendable {
                     guard try growth.fit(into: budget) else {
                         throw CacheError.catalogOverBudget
                     }
-                    evicted += session.takeEvictions()
                     return result
                 }
                 try write(batch, in: file) { committed(result, &$0) }
@@ -123,16 +126,22 @@ final class Catalog: Sendable {
             session.end(batch.places + evicted)
             return result
         } catch {
-            // Their files are gone, and their rows came back.
-            evicted += session.takeEvictions()
-            let hashes = session.hashes(at: evicted)
             inMemory { state in
                 let forgotten = state.pending.restore(batch)
                 state.allowance.refund(forgotten)
-                hashes.forEach { state.pending.absent($0) }
-                state.pending.places += evicted
             }
+            noteLost(evicted)
             throw error
+        }
+    }
+
+    /// Notes that items are gone whose rows came back with a transaction that failed.
+    private func noteLost(_ places: [WriteIntents.Place]) {
+        guard !places.isEmpty else { return }
+        let hashes = session.hashes(at: places)
+        inMemory { state in
+            hashes.forEach { state.pending.lost($0) }
+            state.pending.places += places
         }
     }
 
@@ -219,7 +228,7 @@ final class Catalog: Sendable {
     func noteUnclear(_ hash: KeyHash, at place: WriteIntents.Place) {
         inMemory { state in
             state.pending.listed(at: place)
-            state.pending.absent(hash)
+            state.pending.lost(hash)
         }
     }
 

@@ -149,6 +149,14 @@ struct PendingChanges: Sendable {
         if entries[hash] == nil { set(.absent, for: hash) }
     }
 
+    /// Notes that an item may be gone, though it was used since it was last recorded.
+    mutating func lost(_ hash: KeyHash) {
+        switch entries[hash]?.change {
+        case nil, .touched: set(.absent, for: hash)
+        case .stored, .removed, .absent, .partialLost: break
+        }
+    }
+
     mutating func partialLost(_ hash: KeyHash) {
         set(.partialLost, for: hash)
     }

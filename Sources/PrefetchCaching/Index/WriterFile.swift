@@ -90,7 +90,8 @@ struct WriteIntents: Sendable {
         return place
     }
 
-    mutating func end(_ places: [Place]) { free += places }
+    /// The first of them is given to another first, so that the list keeps the order of time as far as possible.
+    mutating func end(_ places: [Place]) { free += places.reversed() }
 
     func hash(at place: Place) -> KeyHash { hashes[place] }
 

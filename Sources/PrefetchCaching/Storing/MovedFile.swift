@@ -91,7 +91,8 @@ final class MovedFile {
 
     /// - Throws: ``CacheError/fileChanged(_:)``.
     func requireUnchanged() throws(CacheError) {
-        guard try onFiles(isUnchanged()) else { throw .fileChanged(path.string) }
+        let isWritten = try onFiles(fileSystem.isBeingWrittenLastingly(file))
+        guard isWritten != true, try onFiles(isUnchanged()) else { throw .fileChanged(path.string) }
     }
 
     func isUnchanged(as name: FilePath, in folder: Directory) throws(FileSystemError) -> Bool {
@@ -154,6 +155,8 @@ final class MovedFile {
     }
 
     private func removeIfUnchanged() throws(FileSystemError) {
+        // While it has its name: it must not be aside for longer than needed.
+        _ = try fileSystem.isBeingWrittenLastingly(file)
         if let name = name.lastComponent.flatMap({ FileName(exactly: $0) }) {
             let aside = engine.files.nextAsideName(name)
             _ = try engine.files.removal.remove(file, attributes, name, in: folder, by: aside, in: folder)
