@@ -31,6 +31,21 @@ open class Thread: NSObject {
     open class func detachNewThread(_ block: @escaping @Sendable () -> Void) {}
     open class var isMainThread: Bool { true }
     open class func sleep(forTimeInterval ti: TimeInterval) {}
+    // convenience init(block: @escaping @Sendable () -> Void)
+    public convenience init(block: @escaping @Sendable () -> Void) { self.init() }
+    public override init() {}
+    open var name: String?
+    open var qualityOfService: QualityOfService = .default
+    open func start() {}
+}
+
+// enum QualityOfService : Int, @unchecked Sendable
+public enum QualityOfService: Int, Sendable {
+    case userInteractive = 0x21
+    case userInitiated = 0x19
+    case utility = 0x11
+    case background = 0x09
+    case `default` = -1
 }
 
 // class NSRecursiveLock : NSObject, NSLocking, @unchecked Sendable
