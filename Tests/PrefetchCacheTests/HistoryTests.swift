@@ -284,8 +284,8 @@ import Testing
         _ = try one.content("purged")
         fileSystem.die()
         // Without its list, everything is found that has no row.
-        try FileManager.default.removeItem(
-            at: container.caches.appending(path: "incoming/\(dying.environment.session).lock"))
+        let list = "incoming/\(dying.environment.session).lock"
+        try FileManager.default.removeItem(at: container.caches.appending(path: list))
         let other = try engine()
         #expect(try other.items().count == 3)
         clock.advance(days: 0.001)

@@ -39,7 +39,7 @@ open class Thread: NSObject {
     open func start() {}
 }
 
-// enum QualityOfService : Int, @unchecked Sendable
+// enum QualityOfService : Int
 public enum QualityOfService: Int, Sendable {
     case userInteractive = 0x21
     case userInitiated = 0x19
