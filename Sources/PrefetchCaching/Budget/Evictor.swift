@@ -94,6 +94,15 @@ final class Evictor: BudgetKeeping {
         mutating func count(_ victim: Victim, _ removal: Removal) {
             freed += measure.bytes(of: victim, removal)
         }
+
+        /// The first victims, as many as suffice for `bytes`.
+        func part(of victims: ArraySlice<Victim>, for bytes: Int64) -> ArraySlice<Victim> {
+            var missing = bytes - freed
+            return victims.prefix { victim in
+                defer { missing -= measure.bytes(of: victim) }
+                return missing > 0
+            }
+        }
     }
 
     func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64 {
@@ -117,10 +126,8 @@ final class Evictor: BudgetKeeping {
         while tally.freed < bytes {
             let victims = try policy.victims(atMost: limit, passingOver: passedOver, in: transaction)
             guard !victims.isEmpty else { break }
-            files.willRemove(victims)
-            for victim in victims where tally.freed < bytes {
-                if try !evict(victim, &tally, from: transaction) { passedOver.insert(victim.hash) }
-            }
+            let batch = try evict(victims, atLeast: bytes, &tally, from: transaction)
+            passedOver.formUnion(batch.left.map(\.hash))
             limit = min(limit * 4, Self.batch)
         }
         return tally.freed
@@ -169,61 +176,100 @@ final class Evictor: BudgetKeeping {
         while tally.freed < bytes {
             let victims = try transaction.expiredVictims(at: now, atMost: Self.batch, passingOver: passedOver)
             guard !victims.isEmpty else { break }
-            files.willRemove(victims)
-            for victim in victims where tally.freed < bytes {
-                if try !evict(victim, &tally, because: .expired, from: transaction) { passedOver += 1 }
-            }
+            passedOver += try evict(
+                victims, atLeast: bytes, &tally, because: .expired, from: transaction
+            ).left.count
         }
     }
 
-    /// - Parameter claim: The claim on the victim, if there is one.
-    /// - Returns: Whether the file is gone.
-    func evict(
-        _ victim: Victim, _ tally: inout Tally, claim: Claim? = nil, because reason: Departure? = nil,
+    /// What became of some victims, as far as they were needed.
+    private struct Batch {
+        var gone: [Victim] = []
+        /// Leased, or not to be removed.
+        var left: [Victim] = []
+    }
+
+    /// Evicts victims in their order until they suffice for `bytes`, together with what was freed before.
+    private func evict(
+        _ victims: [Victim], atLeast bytes: Int64, _ tally: inout Tally, because reason: Departure? = nil,
         from transaction: CatalogTransaction
-    ) throws -> Bool {
-        let removal: Removal
-        do {
-            removal = if let claim { try files.remove(victim, claim) } else { try files.remove(victim) }
-        } catch {
-            warn(victim, error)
-            return false
+    ) throws -> Batch {
+        var batch = Batch()
+        var rest = victims[...]
+        while tally.freed < bytes, !rest.isEmpty {
+            let chosen = Array(tally.part(of: rest, for: bytes))
+            rest = rest.dropFirst(chosen.count)
+            var removals: [(Victim, Removal)] = []
+            for (victim, result) in zip(chosen, files.remove(chosen)) {
+                if let removal = took(victim, result) {
+                    removals.append((victim, removal))
+                } else {
+                    batch.left.append(victim)
+                }
+            }
+            try forget(removals, &tally, because: reason, in: transaction)
+            batch.gone += removals.map(\.0)
         }
-        guard removal != .leased else { return false }
-        try forget(victim, removal, &tally, because: reason, in: transaction)
+        return batch
+    }
+
+    /// - Returns: How the file has gone; `nil` if it is left.
+    private func took(_ victim: Victim, _ result: Result<Removal, FileSystemError>) -> Removal? {
+        switch result {
+        case .success(.leased): return nil
+        case .success(let removal): return removal
+        case .failure(let error):
+            warn(victim, error)
+            return nil
+        }
+    }
+
+    /// Evicts one victim.
+    ///
+    /// - Parameter claim: The claim on it, if there is one.
+    /// - Returns: Whether the file is gone.
+    func evict(_ victim: Victim, _ tally: inout Tally, claim: Claim?, from transaction: CatalogTransaction)
+        throws -> Bool
+    {
+        let result =
+            if let claim {
+                Result { () throws(FileSystemError) in try files.remove(victim, claim) }
+            } else {
+                files.removal(of: victim)
+            }
+        guard let removal = took(victim, result) else { return false }
+        try forget([(victim, removal)], &tally, in: transaction)
         return true
     }
 
-    /// Deletes the row of a file that is gone.
+    /// Deletes the rows of files that are gone.
     func forget(
-        _ victim: Victim, _ removal: Removal, _ tally: inout Tally, because reason: Departure? = nil,
+        _ removals: [(Victim, Removal)], _ tally: inout Tally, because reason: Departure? = nil,
         in transaction: CatalogTransaction
     ) throws {
+        let reason = reason ?? tally.reason
         // A file that the system purged was not evicted by us.
-        try transaction.deleteRow(
-            victim.hash, because: removal == .removed ? reason ?? tally.reason : .purged)
-        tally.count(victim, removal)
-        if removal == .removed { noteEvicted(victim) }
+        try transaction.deleteRows(
+            removals.map { victim, removal in (victim.hash, removal == .removed ? reason : .purged) })
+        for (victim, removal) in removals {
+            tally.count(victim, removal)
+            if removal == .removed { noteEvicted(victim) }
+        }
     }
 
     func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> [KeyHash] {
         var unlinked: [KeyHash] = []
-        var freed: Int64 = 0
+        var tally = Tally(.charge, because: .budget)
         var seen: Set<KeyHash> = []
-        while freed < Self.emergencyBytes {
+        while tally.freed < Self.emergencyBytes {
             let victims = try transaction.victimsInOrder(atMost: Self.batch, passingOver: seen)
             guard !victims.isEmpty else { break }
-            files.willRemove(victims)
-            for victim in victims where freed < Self.emergencyBytes {
-                seen.insert(victim.hash)
-                do {
-                    guard try files.remove(victim) == .removed else { continue }
-                    unlinked.append(victim.hash)
-                    freed += victim.chargedBytes
-                    noteEvicted(victim)
-                } catch {
-                    warn(victim, error)
-                }
+            let chosen = Array(tally.part(of: victims[...], for: Self.emergencyBytes))
+            seen.formUnion(chosen.map(\.hash))
+            for (victim, result) in zip(chosen, files.remove(chosen)) where took(victim, result) == .removed {
+                unlinked.append(victim.hash)
+                tally.count(victim, .removed)
+                noteEvicted(victim)
             }
         }
         return unlinked
@@ -285,25 +331,22 @@ extension Evictor {
         var evicted: [EvictedFile] = []
         // Choosing changes the policy's state, which is correct only if the victims are removed.
         try transaction.tentatively {
-            try forEachCandidate(request, transaction, listed: !isDryRun) { victim in
-                guard tally.freed < wanted else { return .enough }
-                if isDryRun {
-                    guard try isRemovable(victim) else { return .stays }
-                    tally.count(victim, .removed)
-                } else {
-                    guard try evict(victim, &tally, from: transaction) else { return .stays }
+            try forEachBatch(request, transaction) { victims in
+                guard tally.freed < wanted else { return nil }
+                guard isDryRun else {
+                    let batch = try evict(victims, atLeast: wanted, &tally, from: transaction)
+                    evicted += batch.gone.map(EvictedFile.init)
+                    return batch.left
                 }
-                evicted.append(EvictedFile(victim))
-                return isDryRun ? .stays : .gone
+                for victim in victims where try tally.freed < wanted && isRemovable(victim) {
+                    tally.count(victim, .removed)
+                    evicted.append(EvictedFile(victim))
+                }
+                return victims
             }
             return !isDryRun
         }
         return evicted
-    }
-
-    /// What becomes of a file that may be evicted.
-    private enum Choice {
-        case gone, stays, enough
     }
 
     /// Whether a victim could be removed now. A file that is already gone would only lose its row.
@@ -328,48 +371,37 @@ extension Evictor {
         }
     }
 
-    /// - Parameters:
-    ///   - isListed: Whether the candidates are listed, a batch at a time, before they may be removed.
-    ///   - choose: Decides about one.
-    private func forEachCandidate(
-        _ request: EvictionRequest, _ transaction: CatalogTransaction, listed isListed: Bool,
-        _ choose: (Victim) throws -> Choice
+    /// - Parameter offer: Takes the next candidates, and returns those that stay; `nil` to be offered no more.
+    private func forEachBatch(
+        _ request: EvictionRequest, _ transaction: CatalogTransaction,
+        _ offer: ([Victim]) throws -> [Victim]?
     ) throws {
         /// Returns whether to go on.
-        func offer(_ victims: [Victim], _ note: (Victim, Choice) -> Void = { _, _ in }) throws -> Bool {
+        func offerAll(_ victims: [Victim]) throws -> Bool {
             for start in stride(from: 0, to: victims.count, by: Self.batch) {
-                let batch = victims[start..<min(start + Self.batch, victims.count)]
-                if isListed { files.willRemove(batch) }
-                for victim in batch {
-                    let choice = try choose(victim)
-                    if case .enough = choice { return false }
-                    note(victim, choice)
-                }
+                let end = min(start + Self.batch, victims.count)
+                guard try offer(Array(victims[start..<end])) != nil else { return false }
             }
             return true
         }
         guard request.isGeneral else {
-            _ = try offer(
+            _ = try offerAll(
                 transaction.items(
                     ofSource: request.source, storedBefore: request.storedBeforeMilliseconds))
             return
         }
         let outdated = try transaction.expiredVictims(at: environment.now(), atMost: .max, passingOver: 0)
-        guard try offer(outdated) else { return }
+        guard try offerAll(outdated) else { return }
         let expired = Set(outdated.map(\.hash))
         let policy = policy
         var passedOver: Set<KeyHash> = []
         while true {
-            let victims = try policy.victims(atMost: Self.batch, passingOver: passedOver, in: transaction)
+            var victims = try policy.victims(atMost: Self.batch, passingOver: passedOver, in: transaction)
             guard !victims.isEmpty else { return }
-            let (old, new) = (
-                victims.filter { expired.contains($0.hash) }, victims.filter { !expired.contains($0.hash) }
-            )
-            passedOver.formUnion(old.map(\.hash))
-            let goesOn = try offer(new) { victim, choice in
-                if case .stays = choice { passedOver.insert(victim.hash) }
-            }
-            guard goesOn else { return }
+            passedOver.formUnion(victims.lazy.map(\.hash).filter(expired.contains))
+            victims.removeAll { expired.contains($0.hash) }
+            guard let left = try offer(victims) else { return }
+            passedOver.formUnion(left.lazy.map(\.hash))
         }
     }
 }

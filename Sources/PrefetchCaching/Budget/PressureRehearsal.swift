@@ -86,16 +86,6 @@ private final class RehearsedFiles: CatalogedFiles {
 
     func willRemove(_ victims: some Sequence<Victim>) {}
 
-    func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
-        switch try claim(victim) {
-        case .gone: return .gone
-        case .leased: return .leased
-        case .claimed(let claim):
-            defer { release(claim) }
-            return remove(victim, claim)
-        }
-    }
-
     func remove(_ victim: Victim, _ claim: Claim) -> Removal {
         removed.withLock { $0.append(EvictedFile(victim)) }
         volume.free(EvictionMeasure.blocks.bytes(of: victim))

@@ -228,8 +228,8 @@ final class RoomForRequest {
     }
 
     private func forgetGone() throws {
+        try evictor.forget(gone.map { ($0, .gone) }, &tally, in: transaction)
         for victim in gone {
-            try evictor.forget(victim, .gone, &tally, in: transaction)
             seen.remove(victim.hash)
             stuckBytes -= measure.bytes(of: victim) - measure.bytes(of: victim, .gone)
         }

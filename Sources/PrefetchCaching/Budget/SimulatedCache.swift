@@ -82,19 +82,17 @@ final class ImaginaryFiles: CatalogedFiles {
 
     func willRemove(_ victims: some Sequence<Victim>) {}
 
-    func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
+    func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
+        contains(victim.hash) ? .claimed(Claim(file: nil)) : .gone
+    }
+
+    func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal {
         state.withLock { state in
             guard state.lengths.removeValue(forKey: victim.hash) != nil else { return .gone }
             state.evicted.append(victim.hash)
             return .removed
         }
     }
-
-    func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
-        contains(victim.hash) ? .claimed(Claim(file: nil)) : .gone
-    }
-
-    func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal { try remove(victim) }
 
     func release(_ claim: Claim) {}
 

@@ -80,7 +80,8 @@ final class Engine: Sendable {
         session = WriterSession(environment, folders: folders)
         claims = FetchClaims(folders: folders)
         configuration = ConfigurationFile(in: support.root, patience())
-        let cataloged = CacheFiles(folders: folders, session: session)
+        let cataloged = CacheFiles(
+            folders: folders, session: session, parallelism: environment.parallelism)
         let watch = VolumeWatch(environment: environment, folders: folders, configuration: configuration)
         self.ledger =
             ledger

@@ -194,17 +194,49 @@ extension CatalogTransaction {
         try note(row.event(.left(reason, wasUsed: row.uses > 0)), of: hash)
     }
 
+    /// Deletes the row of a file that is gone.
+    ///
+    /// - Parameter reason: Why an item is gone.
+    func deleteRow(_ hash: KeyHash, because reason: Departure = .purged) throws {
+        try deleteRows([(hash, reason)])
+    }
+
+    /// Deletes the rows of files that are gone, each with the reason.
+    func deleteRows(_ gone: [(hash: KeyHash, reason: Departure)]) throws {
+        let deletion = try database.cachedStatement(
+            sql: "DELETE FROM item WHERE hash = ? RETURNING \(Departing.columns)")
+        var isAnyRemembered = false
+        for (hash, reason) in gone {
+            guard let row = try Row.fetchOne(deletion, arguments: [hash.data]).map(Departing.init),
+                row.kind == .item
+            else { continue }
+            let event = row.event(.left(reason, wasUsed: row.uses > 0))
+            changes.note(event)
+            if try remember(event, of: hash) { isAnyRemembered = true }
+        }
+        if isAnyRemembered { try forgetEarliestDeparted() }
+    }
+
     /// Notes what happened to an item, and remembers one that has left unused.
     ///
     /// - Parameter hash: That of the item; `nil` if the event says nothing about one.
     func note(_ event: UsageEvent, of hash: KeyHash?) throws {
         changes.note(event)
-        guard let hash, case .left(let reason, wasUsed: false) = event.kind, reason != .opened,
-            reason != .replaced, !changes.isRebuilding
-        else { return }
+        if let hash, try remember(event, of: hash) { try forgetEarliestDeparted() }
+    }
+
+    /// - Returns: Whether the item has left unused, so that it is remembered.
+    private func remember(_ event: UsageEvent, of hash: KeyHash) throws -> Bool {
+        guard case .left(let reason, wasUsed: false) = event.kind, reason != .opened, reason != .replaced,
+            !changes.isRebuilding
+        else { return false }
         try change(
             "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
             [hash.data, event.source, event.contentBytes, event.storedAt ?? 0])
+        return true
+    }
+
+    private func forgetEarliestDeparted() throws {
         try change(
             """
             DELETE FROM departed WHERE rowid <= last_insert_rowid()
@@ -219,18 +251,6 @@ extension CatalogTransaction {
 
     /// How many declined items are remembered: the last ones.
     private static var declined: Int64 { 2000 }
-
-    /// Deletes the row of a file that is gone.
-    ///
-    /// - Parameter reason: Why an item is gone.
-    func deleteRow(_ hash: KeyHash, because reason: Departure = .purged) throws {
-        let row = try Row.fetchOne(
-            database.cachedStatement(sql: "DELETE FROM item WHERE hash = ? RETURNING \(Departing.columns)"),
-            arguments: [hash.data]
-        ).map(Departing.init)
-        guard let row, row.kind == .item else { return }
-        try note(row, hash, leaving: reason)
-    }
 
     /// Remembers an item that was refused for its worth. Each is counted once as long as it is remembered.
     func noteDeclined(_ key: ItemKey, _ item: Declined) throws {

@@ -7,8 +7,10 @@ protocol CatalogedFiles: Sendable {
     /// Lists victims that the transaction under way is about to remove, or some of them, see ``WriteIntents``.
     func willRemove(_ victims: some Sequence<Victim>)
 
-    /// Removes the file of a victim.
-    func remove(_ victim: Victim) throws(FileSystemError) -> Removal
+    /// Lists victims and removes their files.
+    ///
+    /// - Returns: What became of each, in their order.
+    func remove(_ victims: [Victim]) -> [Result<Removal, FileSystemError>]
 
     /// Prevents leases of a victim until the claim is released.
     func claim(_ victim: Victim) throws(FileSystemError) -> Claiming
@@ -25,6 +27,23 @@ protocol CatalogedFiles: Sendable {
     ///
     /// - Parameter hash: The hash of its row.
     func state(ofPartial hash: KeyHash) throws(FileSystemError) -> PartialFiles.State
+}
+
+extension CatalogedFiles {
+    /// Claims and removes the file of a victim.
+    func removal(of victim: Victim) -> Result<Removal, FileSystemError> {
+        Result { () throws(FileSystemError) in
+            switch try claim(victim) {
+            case .gone: return .gone
+            case .leased: return .leased
+            case .claimed(let claim):
+                defer { release(claim) }
+                return try remove(victim, claim)
+            }
+        }
+    }
+
+    func remove(_ victims: [Victim]) -> [Result<Removal, FileSystemError>] { victims.map(removal) }
 }
 
 enum Removal: Sendable {
@@ -54,6 +73,8 @@ struct Claim: Sendable {
 struct CacheFiles: CatalogedFiles {
     let folders: CacheFolders
     let session: WriterSession
+    /// How many files are removed at a time.
+    let parallelism: Int
 
     private var fileSystem: any FileSystem { folders.fileSystem }
 
@@ -61,14 +82,11 @@ struct CacheFiles: CatalogedFiles {
         session.intend(toEvict: victims.filter { $0.kind == .item }.map(\.hash))
     }
 
-    func remove(_ victim: Victim) throws(FileSystemError) -> Removal {
-        switch try claim(victim) {
-        case .gone: return .gone
-        case .leased: return .leased
-        case .claimed(let claim):
-            defer { release(claim) }
-            return try unlink(victim)
-        }
+    func remove(_ victims: [Victim]) -> [Result<Removal, FileSystemError>] {
+        willRemove(victims)
+        // On two threads it takes half as long, since the names are in 256 folders.
+        guard parallelism > 1 else { return victims.map(removal) }
+        return inParallel(victims.count) { removal(of: victims[$0]) }
     }
 
     func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
@@ -94,7 +112,18 @@ struct CacheFiles: CatalogedFiles {
     func remove(_ victim: Victim, _ claim: Claim) throws(FileSystemError) -> Removal {
         // A claim may be old: a file that replaced the claimed one meanwhile was not claimed.
         if let file = claim.file, try fileSystem.attributes(of: file).linkCount == 0 { return .gone }
-        return try unlink(victim)
+        if victim.kind == .partial {
+            try partials.unlink(victim.hash.ofPartial)
+            return .removed
+        }
+        let (path, folder) = place(of: victim)
+        do {
+            try fileSystem.unlink(path, in: folder)
+            return .removed
+        } catch {
+            guard error.isNotFound || error.isNotRegularFile else { throw error }
+            return .gone
+        }
     }
 
     func release(_ claim: Claim) {
@@ -114,21 +143,6 @@ struct CacheFiles: CatalogedFiles {
             case .busy: return .leased
             case .absent: return .gone
             }
-        }
-    }
-
-    private func unlink(_ victim: Victim) throws(FileSystemError) -> Removal {
-        if victim.kind == .partial {
-            try partials.unlink(victim.hash.ofPartial)
-            return .removed
-        }
-        let (path, folder) = place(of: victim)
-        do {
-            try fileSystem.unlink(path, in: folder)
-            return .removed
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else { throw error }
-            return .gone
         }
     }
 

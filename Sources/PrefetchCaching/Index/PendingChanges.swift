@@ -412,7 +412,7 @@ extension ChangeWriting {
     private func remove(_ hash: KeyHash) throws {
         let victim = Victim(hash: hash, key: "", kind: .partial, chargedBytes: 0, priority: 0)
         do {
-            if try catalog.files.remove(victim) == .leased { return }
+            if try catalog.files.removal(of: victim).get() == .leased { return }
         } catch {
             return catalog.environment.logger.warning(
                 "A partial cannot be removed.",

@@ -80,10 +80,10 @@ extension CrashWorkload {
     static func togetherBesideEviction(at moment: Int) -> CrashWorkload {
         var workload = opening("together beside an eviction at \(moment)", [film], at: moment) { world in
             let engine = try world.engine()
-            let files = CacheFiles(folders: engine.folders, session: engine.session)
+            let files = CacheFiles(folders: engine.folders, session: engine.session, parallelism: 1)
             let victim = Victim(
                 hash: film.key.hash, key: film.key.string, kind: .item, chargedBytes: 0, priority: 0)
-            _ = try files.remove(victim)
+            _ = try files.removal(of: victim).get()
         } _: { world, engine in
             try world.open([text.key, film.key, more.key], engine)
         }

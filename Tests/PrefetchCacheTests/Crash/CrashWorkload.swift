@@ -295,10 +295,10 @@ extension CrashWorkload {
     private static func besideEviction(_ item: SimulatedItem, at moment: Int) -> CrashWorkload {
         var workload = opening("\(item.key) beside an eviction at \(moment)", item, at: moment) { world in
             let engine = try world.engine()
-            let files = CacheFiles(folders: engine.folders, session: engine.session)
+            let files = CacheFiles(folders: engine.folders, session: engine.session, parallelism: 1)
             let victim = Victim(
                 hash: item.key.hash, key: item.key.string, kind: .item, chargedBytes: 0, priority: 0)
-            _ = try files.remove(victim)
+            _ = try files.removal(of: victim).get()
         }
         // Evicted before it was opened.
         swap(&workload.kept, &workload.volatile)
