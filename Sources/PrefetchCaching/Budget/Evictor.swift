@@ -10,7 +10,7 @@ internal import Synchronization
 /// loop deletes a row or skips it for good: an item that cannot be removed, or is being read, does not stall eviction,
 /// and one that is already gone only loses its row.
 final class Evictor: BudgetKeeping {
-    private static let batch = 64
+    private static let batch = 256
     /// A generous bound on what a full volume needs for the journal of one transaction.
     private static let emergencyBytes: Int64 = 1 << 20
 
@@ -247,10 +247,12 @@ final class Evictor: BudgetKeeping {
         _ removals: [(Victim, Removal)], _ tally: inout Tally, because reason: Departure? = nil,
         in transaction: CatalogTransaction
     ) throws {
-        let reason = reason ?? tally.reason
+        func hashes(of wanted: Removal) -> [KeyHash] {
+            removals.compactMap { victim, removal in removal == wanted ? victim.hash : nil }
+        }
+        try transaction.deleteRows(hashes(of: .removed), because: reason ?? tally.reason)
         // A file that the system purged was not evicted by us.
-        try transaction.deleteRows(
-            removals.map { victim, removal in (victim.hash, removal == .removed ? reason : .purged) })
+        try transaction.deleteRows(hashes(of: .gone), because: .purged)
         for (victim, removal) in removals {
             tally.count(victim, removal)
             if removal == .removed { noteEvicted(victim) }

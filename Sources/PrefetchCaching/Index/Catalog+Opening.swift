@@ -128,6 +128,7 @@ extension Catalog {
         // Only for larger blocks, after a move to another volume; smaller ones are left to a repair. Otherwise
         // processes that see one cache through different file systems would recharge it back and forth.
         if try transaction.blockSize() < reconciler.charge.blockSize { try recharge(transaction) }
+        try reconcileLists(transaction)
         try reclaimDeadWriters(transaction)
         guard transaction.changeCount > changes else { return false }
         try CatalogFile.requireMark(transaction)
@@ -218,6 +219,17 @@ extension Catalog {
         }
         for session in reclaimed { try transaction.deleteWriter(session) }
         return true
+    }
+
+    /// Looks at what dead writers without a row have listed: one that died in its first transaction had evicted items, and
+    /// their rows are there again.
+    private func reconcileLists(_ transaction: CatalogTransaction) throws {
+        let incoming = folders.current.incoming
+        let writers = Set(try transaction.writers())
+        for session in try WriterSession.deadWithList(in: incoming) where !writers.contains(session) {
+            guard let intents = WriterSession.intents(of: [session], in: incoming) else { continue }
+            try reconciler.fill(transaction, only: intents)
+        }
     }
 
     private func isAlive(_ session: String) throws(FileSystemError) -> Bool {

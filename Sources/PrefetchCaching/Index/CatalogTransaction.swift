@@ -198,44 +198,60 @@ extension CatalogTransaction {
     ///
     /// - Parameter reason: Why an item is gone.
     func deleteRow(_ hash: KeyHash, because reason: Departure = .purged) throws {
-        try deleteRows([(hash, reason)])
+        try deleteRows([hash], because: reason)
     }
 
-    /// Deletes the rows of files that are gone, each with the reason.
-    func deleteRows(_ gone: [(hash: KeyHash, reason: Departure)]) throws {
-        let deletion = try database.cachedStatement(
-            sql: "DELETE FROM item WHERE hash = ? RETURNING \(Departing.columns)")
+    /// Deletes the rows of files that are gone: by two statements, however many they are.
+    func deleteRows(_ hashes: [KeyHash], because reason: Departure) throws {
+        guard !hashes.isEmpty else { return }
+        let list: StatementArguments = [Data(hashes.lazy.flatMap(\.bytes))]
         var isAnyRemembered = false
-        for (hash, reason) in gone {
-            guard let row = try Row.fetchOne(deletion, arguments: [hash.data]).map(Departing.init),
-                row.kind == .item
-            else { continue }
-            let event = row.event(.left(reason, wasUsed: row.uses > 0))
-            changes.note(event)
-            if try remember(event, of: hash) { isAnyRemembered = true }
+        if isRemembered(reason) {
+            try change(
+                """
+                \(Self.list)
+                INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt)
+                SELECT hash, source, contentLength, storedAt FROM item
+                WHERE hash IN listed AND kind = 0 AND uses = 0
+                """, list)
+            isAnyRemembered = database.changesCount > 0
+        }
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: "\(Self.list) DELETE FROM item WHERE hash IN listed RETURNING \(Departing.columns)"),
+            arguments: list)
+        while let row = try rows.next().map(Departing.init) {
+            if row.kind == .item { changes.note(row.event(.left(reason, wasUsed: row.uses > 0))) }
         }
         if isAnyRemembered { try forgetEarliestDeparted() }
     }
+
+    /// The table `listed` of the hashes that follow each other in the first argument.
+    private static let list = """
+        WITH RECURSIVE place(start) AS (
+            SELECT 1 UNION ALL SELECT start + 16 FROM place WHERE start + 16 < length(?1)
+        ), listed AS (SELECT substr(?1, start, 16) FROM place)
+        """
 
     /// Notes what happened to an item, and remembers one that has left unused.
     ///
     /// - Parameter hash: That of the item; `nil` if the event says nothing about one.
     func note(_ event: UsageEvent, of hash: KeyHash?) throws {
         changes.note(event)
-        if let hash, try remember(event, of: hash) { try forgetEarliestDeparted() }
-    }
-
-    /// - Returns: Whether the item has left unused, so that it is remembered.
-    private func remember(_ event: UsageEvent, of hash: KeyHash) throws -> Bool {
-        guard case .left(let reason, wasUsed: false) = event.kind, reason != .opened, reason != .replaced,
-            !changes.isRebuilding
-        else { return false }
+        guard let hash, case .left(let reason, wasUsed: false) = event.kind, isRemembered(reason) else {
+            return
+        }
         try change(
             "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
             [hash.data, event.source, event.contentBytes, event.storedAt ?? 0])
-        return true
+        try forgetEarliestDeparted()
     }
 
+    private func isRemembered(_ reason: Departure) -> Bool {
+        reason != .opened && reason != .replaced && !changes.isRebuilding
+    }
+
+    /// Follows an insertion into the table.
     private func forgetEarliestDeparted() throws {
         try change(
             """

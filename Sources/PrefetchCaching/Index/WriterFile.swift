@@ -140,10 +140,3 @@ struct WriteIntents: Sendable {
         }
     }
 }
-
-extension KeyHash {
-    /// Its 16 bytes, in the order of the digits in the names of files.
-    fileprivate var bytes: [UInt8] {
-        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { [UInt8]($0) }
-    }
-}

@@ -56,32 +56,34 @@ final class WriterSession: Sendable {
     /// - Throws: ``CacheError/fileSystem(_:)``, and ``CacheError/busy(_:by:)`` while another process reclaims this
     ///   writer as dead.
     func begin(_ moving: () -> Int64) throws(CacheError) {
+        try state.withLock { state throws(CacheError) in try begin(&state, moving) }
+    }
+
+    private func begin(_ state: inout State, _ moving: () -> Int64) throws(CacheError) {
         let incoming = folders.current.incoming
-        try state.withLock { state throws(CacheError) in
-            var bound: Int64 = 0
-            if let held = state.lock {
-                let found = try onFiles(environment.fileSystem.attributes(of: held.file))
-                if held.incoming === incoming, found.linkCount == 1 {
-                    let written =
-                        held.isListing ? state.intents.fileLength : held.bound > 0 ? WriterBound.length : 0
-                    guard held.isEmptied || found.length < written else { return }
-                    // A process that has rebuilt the catalog since then assumes that nothing is held.
-                    bound = moving()
-                    try onFiles(
-                        environment.fileSystem.writeAll(WriterBound(bound).image, to: held.file, at: 0))
-                    state.lock = Lock(file: held.file, incoming: incoming, bound: bound)
-                    return writeList(&state)
-                }
-                environment.fileSystem.unlock(held.file)
-                state.lock = nil
+        var bound: Int64 = 0
+        if let held = state.lock {
+            let found = try onFiles(environment.fileSystem.attributes(of: held.file))
+            if held.incoming === incoming, found.linkCount == 1 {
+                let written =
+                    held.isListing ? state.intents.fileLength : held.bound > 0 ? WriterBound.length : 0
+                guard held.isEmptied || found.length < written else { return }
+                // A process that has rebuilt the catalog since then assumes that nothing is held.
                 bound = moving()
+                try onFiles(
+                    environment.fileSystem.writeAll(WriterBound(bound).image, to: held.file, at: 0))
+                state.lock = Lock(file: held.file, incoming: incoming, bound: bound)
+                return writeList(&state)
             }
-            let name = CacheLayout.lock(session: environment.session)
-            let taken = try onFiles(takeLock(name, in: incoming, bound))
-            guard let file = taken else { throw .busy("writer's file", [name], in: incoming) }
-            state.lock = Lock(file: file, incoming: incoming, bound: bound)
-            writeList(&state)
+            environment.fileSystem.unlock(held.file)
+            state.lock = nil
+            bound = moving()
         }
+        let name = CacheLayout.lock(session: environment.session)
+        let taken = try onFiles(takeLock(name, in: incoming, bound))
+        guard let file = taken else { throw .busy("writer's file", [name], in: incoming) }
+        state.lock = Lock(file: file, incoming: incoming, bound: bound)
+        writeList(&state)
     }
 
     /// Writes into the lock file how much of the budget this process may hold, for processes that have to
@@ -166,9 +168,15 @@ final class WriterSession: Sendable {
         }
     }
 
-    /// As ``intend(toRemove:)``, of items that the transaction under way is about to evict.
+    /// As ``intend(toRemove:)``, of items that the transaction under way is about to evict. A process that only evicts
+    /// takes the lock for that.
     func intend(toEvict hashes: [KeyHash]) {
         state.withLock { state in
+            do throws(CacheError) {
+                if state.lock == nil { try begin(&state) { 0 } }
+            } catch {
+                environment.logger.debug("Evictions are not listed.", metadata: ["error": "\(error)"])
+            }
             let places = hashes.map { state.intents.add($0) }
             state.evictions += places
             listIfPossible(places, &state)
@@ -305,6 +313,18 @@ final class WriterSession: Sendable {
             }
         }
         return all
+    }
+
+    /// The writers that have died and have left a list, in an order that is always the same.
+    static func deadWithList(in incoming: Directory) throws(FileSystemError) -> [String] {
+        var dead: [String] = []
+        for entry in try incoming.fileSystem.entries(of: incoming.descriptor) {
+            guard let session = CacheLayout.session(of: entry.name) else { continue }
+            let name = CacheLayout.lock(session: session)
+            guard entry.name.string == name.string, try mayList(name, in: incoming) else { continue }
+            if try !isAlive(session, in: incoming) { dead.append(session) }
+        }
+        return dead.sorted()
     }
 
     /// Files of a dead writer that cannot be removed.

@@ -75,7 +75,8 @@ final class TemporaryContainer: Sendable {
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
         probe: (any VolumeProbing)? = FixedVolumeProbe.roomy,
         coordinator: (any FileCoordinating)? = nil, areas: StorageAreas? = nil,
-        ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil, isRecovering: Bool = true
+        ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil, isRecovering: Bool = true,
+        parallelism: Int = 2
     ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
@@ -84,7 +85,7 @@ final class TemporaryContainer: Sendable {
             environment: CacheEnvironment(
                 fileSystem: fileSystem, now: { now?() ?? clock.next() }, uptime: { clock.uptime },
                 probe: probe, coordinator: coordinator,
-                session: session, bootIdentifier: boot, parallelism: 2,
+                session: session, bootIdentifier: boot, parallelism: parallelism,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
             ledger: ledger, isRecovering: isRecovering)
     }
