@@ -82,6 +82,14 @@ import Testing
         #expect(try keys == ["a", "b", "d"])
     }
 
+    @Test(arguments: ["one", nil])
+    func anotherGoesInPlaceOfOneThatIsRead(_ source: String?) throws {
+        let file = try #require(try engine.folders.openItemToStay(ItemKey("a").hash))
+        defer { engine.environment.fileSystem.close(file) }
+        let request = EvictionRequest(source: source, amount: .atLeast(.bytes(1)))
+        #expect(try evict(request) == [source == nil ? "b" : "c"])
+    }
+
     @Test func whatHasExpiredGoesFirst() throws {
         let now = try container.engine().environment.now()
         var metadata = ItemMetadata("old")
