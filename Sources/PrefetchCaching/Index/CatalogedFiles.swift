@@ -84,17 +84,10 @@ struct CacheFiles: CatalogedFiles {
 
     func remove(_ victims: [Victim]) -> [Result<Removal, FileSystemError>] {
         willRemove(victims)
-        // On two threads it takes half as long, since the names are in 256 folders. Each has its share from the start:
-        // one that has to wait for a processor would hold up all others with the last of many small pieces.
-        let share = (victims.count + parallelism - 1) / parallelism
-        let shares = stride(from: 0, to: victims.count, by: max(share, Self.leastShare)).map { start in
-            victims[start..<min(start + max(share, Self.leastShare), victims.count)]
-        }
-        return inParallel(shares.count) { shares[$0].map(removal) }.flatMap { $0 }
+        // On two threads it takes half as long, since the names are in 256 folders.
+        guard parallelism > 1 else { return victims.map(removal) }
+        return inParallel(victims.count) { removal(of: victims[$0]) }
     }
-
-    /// Files that are removed before another thread has been woken for them.
-    private static let leastShare = 4
 
     func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {
         if victim.kind == .partial { return try claimPartial(victim.hash.ofPartial) }
