@@ -44,7 +44,6 @@ final class ByValue: EvictionPolicy {
 
     func worth(of newcomer: Newcomer) -> Double? { knowledge.worth(ofSource: newcomer.source, age: 0) }
 
-    /// Returns one victim at a time.
     func victims(
         atMost limit: Int, passingOver passedOver: Set<KeyHash>, in transaction: CatalogTransaction
     ) throws -> [Victim] {
@@ -53,11 +52,17 @@ final class ByValue: EvictionPolicy {
             return [worthless]
         }
         areOnlyItemsLeft = true
-        while true {
-            if let next = try next(in: transaction) { return [next] }
-            guard let following = try transaction.priority(above: priority) else { return [] }
-            try load(following, transaction)
+        var victims: [Victim] = []
+        while victims.count < limit {
+            if let next = try next(in: transaction) {
+                victims.append(next)
+            } else if let following = try transaction.priority(above: priority) {
+                try load(following, transaction)
+            } else {
+                break
+            }
         }
+        return victims
     }
 
     private func load(_ priority: Double, _ transaction: CatalogTransaction) throws {

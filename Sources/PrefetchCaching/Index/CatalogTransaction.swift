@@ -207,12 +207,13 @@ extension CatalogTransaction {
         let list: StatementArguments = [Data(hashes.lazy.flatMap(\.bytes))]
         var isAnyRemembered = false
         if isRemembered(reason) {
+            // The plus keeps SQLite from going through all items by the index that begins with the kind.
             try change(
                 """
                 \(Self.list)
                 INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt)
                 SELECT hash, source, contentLength, storedAt FROM item
-                WHERE hash IN listed AND kind = 0 AND uses = 0
+                WHERE hash IN listed AND +kind = 0 AND uses = 0
                 """, list)
             isAnyRemembered = database.changesCount > 0
         }
