@@ -40,6 +40,26 @@ import Testing
         }
     }
 
+    /// Whatever the order of the rows: the journal tells it.
+    @Test func whatIsEvictedTogetherIsNotedInTheOrderOfEviction() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        for number in 0..<40 { try engine.store(noise(100), ItemKey(number: number)) }
+        for number in [7, 3, 12] { _ = try engine.content(ItemKey(number: number)) }
+        try engine.flush()
+        let order = try engine.items().map(\.key.string)
+        let noted = try engine.catalog.transaction { transaction in
+            _ = try engine.evictor.evict(atLeast: .max, from: transaction)
+            return transaction.changes.events.map(\.key)
+        }
+        #expect(noted == order)
+        // Those that left unused are remembered, and no others.
+        let departed = try engine.catalog.reading { try $0.departed() }
+        #expect(
+            try departed
+                == Set((0..<40).filter { ![3, 7, 12].contains($0) }.map { try ItemKey(number: $0).hash }))
+    }
+
     @Test func anItemThatCannotBeRemovedDoesNotStallEviction() throws {
         let container = try TemporaryContainer()
         let fileSystem = InterceptingFileSystem()

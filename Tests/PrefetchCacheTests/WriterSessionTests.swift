@@ -27,6 +27,32 @@ import Testing
         #expect(error.path == FilePath(name))
     }
 
+    @Test func aListThatCannotBeReadRefusesNothing() throws {
+        let writer = try container.engine()
+        #expect(try writer.store(noise(100), "key").isStored)
+        try writer.close()
+        let name = "0123456789abcdef.lock"
+        try Data(count: 64).write(to: container.caches.appending(path: "incoming/\(name)"))
+        let fileSystem = InterceptingFileSystem()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .open, operation.name == name else { return }
+            throw FileSystemError("open", errno: .ioError)
+        }
+        let engine = try container.engine(fileSystem: fileSystem)
+        #expect(try engine.items().map(\.key) == ["key"])
+    }
+
+    @Test func aProcessThatOnlyEvictsLeavesNoLock() throws {
+        let writer = try container.engine()
+        #expect(try writer.store(noise(100), "key").isStored)
+        try writer.close()
+        let engine = try container.engine()
+        #expect(try engine.evict(.max) > 0)
+        #expect(engine.session.isWriter)
+        try engine.close()
+        #expect(try container.files(below: container.caches.appending(path: "incoming")).isEmpty)
+    }
+
     /// A folder cannot be unlinked, and a link or a pipe in a lock's place is none that anybody holds.
     @Test(arguments: ["folder", "link", "pipe"], ["0123456789abcdef-1", "0123456789abcdef.lock"])
     func whatCannotBeSweptRefusesNothing(_ kind: String, _ name: String) throws {

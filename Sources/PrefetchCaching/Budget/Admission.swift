@@ -79,7 +79,7 @@ final class Admission: Sendable {
         if let refusal = snapshot.refusal(ofItem: total) { return refusal }
         let ceiling = Self.grantable(snapshot)
         var (room, made) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
-        if room < bytes, try catalog.reclaimDeadWriters(transaction) {
+        if room < bytes, try !catalog.reclaimDeadWriters(transaction).isEmpty {
             (room, made) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
         }
         guard room >= bytes else {
@@ -118,7 +118,9 @@ final class Admission: Sendable {
                 return try evictor.attainable(excess, for: newcomer, in: transaction)
             }
             var room = try attainable()
-            if room.attainable != nil, try catalog.reclaimDeadWriters(transaction) { room = try attainable() }
+            if room.attainable != nil, try !catalog.reclaimDeadWriters(transaction).isEmpty {
+                room = try attainable()
+            }
             guard room.attainable != nil else { return nil }
             if room.isOutweighed { catalog.noteDeclined(newcomer) }
             return room.obstacle ?? .overBudget(needed: bytes, budget: snapshot.ceiling)

@@ -97,10 +97,10 @@ final class Evictor: BudgetKeeping {
 
         /// The first victims, as many as suffice for `bytes`.
         func part(of victims: ArraySlice<Victim>, for bytes: Int64) -> ArraySlice<Victim> {
-            var missing = bytes - freed
+            var sum = freed
             return victims.prefix { victim in
-                defer { missing -= measure.bytes(of: victim) }
-                return missing > 0
+                defer { sum += measure.bytes(of: victim) }
+                return sum < bytes
             }
         }
     }
@@ -185,7 +185,7 @@ final class Evictor: BudgetKeeping {
     /// What became of some victims, as far as they were needed.
     private struct Batch {
         var gone: [Victim] = []
-        /// Leased, or not to be removed.
+        /// Leased, or could not be removed.
         var left: [Victim] = []
     }
 
@@ -201,7 +201,7 @@ final class Evictor: BudgetKeeping {
             rest = rest.dropFirst(chosen.count)
             var removals: [(Victim, Removal)] = []
             for (victim, result) in zip(chosen, files.remove(chosen)) {
-                if let removal = took(victim, result) {
+                if let removal = removal(of: victim, result) {
                     removals.append((victim, removal))
                 } else {
                     batch.left.append(victim)
@@ -214,7 +214,7 @@ final class Evictor: BudgetKeeping {
     }
 
     /// - Returns: How the file has gone; `nil` if it is left.
-    private func took(_ victim: Victim, _ result: Result<Removal, FileSystemError>) -> Removal? {
+    private func removal(of victim: Victim, _ result: Result<Removal, FileSystemError>) -> Removal? {
         switch result {
         case .success(.leased): return nil
         case .success(let removal): return removal
@@ -237,7 +237,7 @@ final class Evictor: BudgetKeeping {
             } else {
                 files.removal(of: victim)
             }
-        guard let removal = took(victim, result) else { return false }
+        guard let removal = removal(of: victim, result) else { return false }
         try forget([(victim, removal)], &tally, in: transaction)
         return true
     }
@@ -268,7 +268,8 @@ final class Evictor: BudgetKeeping {
             guard !victims.isEmpty else { break }
             let chosen = Array(tally.part(of: victims[...], for: Self.emergencyBytes))
             seen.formUnion(chosen.map(\.hash))
-            for (victim, result) in zip(chosen, files.remove(chosen)) where took(victim, result) == .removed {
+            for (victim, result) in zip(chosen, files.remove(chosen)) {
+                guard removal(of: victim, result) == .removed else { continue }
                 unlinked.append(victim.hash)
                 tally.count(victim, .removed)
                 noteEvicted(victim)
@@ -335,16 +336,16 @@ extension Evictor {
         try transaction.tentatively {
             try forEachBatch(request, transaction) { victims in
                 guard tally.freed < wanted else { return nil }
-                guard isDryRun else {
-                    let batch = try evict(victims, atLeast: wanted, &tally, from: transaction)
-                    evicted += batch.gone.map(EvictedFile.init)
-                    return batch.left
+                if isDryRun {
+                    for victim in victims where try tally.freed < wanted && isRemovable(victim) {
+                        tally.count(victim, .removed)
+                        evicted.append(EvictedFile(victim))
+                    }
+                    return victims
                 }
-                for victim in victims where try tally.freed < wanted && isRemovable(victim) {
-                    tally.count(victim, .removed)
-                    evicted.append(EvictedFile(victim))
-                }
-                return victims
+                let batch = try evict(victims, atLeast: wanted, &tally, from: transaction)
+                evicted += batch.gone.map(EvictedFile.init)
+                return batch.left
             }
             return !isDryRun
         }

@@ -35,6 +35,8 @@ final class RoomForRequest {
     /// Files that turned out to be gone and still have a row.
     private var gone: [Victim] = []
     private var goneBytes: Int64 = 0
+    /// What the policy has returned and was not yet needed. A policy need not return it again.
+    private var offered: ArraySlice<Victim> = []
     /// Files with a row that the policy has returned, and must not return again.
     private var seen: Set<KeyHash> = []
     /// Files that were found through the newcomer's round, and the end of what is left of it.
@@ -155,18 +157,19 @@ final class RoomForRequest {
         var limit = 1
         // Ends early when even removing everything that is left would not suffice.
         while foundBytes + goneBytes < bytes, isPartial || evictable - stuckBytes >= bytes {
-            let victims = try policy.victims(atMost: limit, passingOver: seen, in: transaction)
-            guard !victims.isEmpty else { return }
-            for victim in victims where foundBytes + goneBytes < bytes {
-                if let newcomer, victim.kind == .item, let reason = refusal(of: newcomer, by: victim) {
-                    if evictable - stuckBytes >= bytes { obstacle = reason }
-                    isOver = true
-                    return
-                }
-                seen.insert(victim.hash)
-                if let victim = try choice(of: victim) { claim(victim) }
+            if offered.isEmpty {
+                offered = try policy.victims(atMost: limit, passingOver: seen, in: transaction)[...]
+                limit = min(limit * 4, Self.largestBatch)
             }
-            limit = min(limit * 4, Self.largestBatch)
+            guard let victim = offered.first else { return }
+            if let newcomer, victim.kind == .item, let reason = refusal(of: newcomer, by: victim) {
+                if evictable - stuckBytes >= bytes { obstacle = reason }
+                isOver = true
+                return
+            }
+            offered.removeFirst()
+            seen.insert(victim.hash)
+            if let victim = try choice(of: victim) { claim(victim) }
         }
     }
 

@@ -65,19 +65,19 @@ extension Catalog {
             // Flushed as a whole, since it has no mark yet.
             rebuilt = try file.durableTransaction { try fill($0) }
         }
-        let (hasWritten, writers) = try file.transaction(boot: environment.bootIdentifier) {
-            (try join($0, hadJournal: file.hadJournal || rebuilt != nil), try $0.writers())
+        let (hasWritten, read) = try file.transaction(boot: environment.bootIdentifier) {
+            try join($0, hadJournal: file.hadJournal || rebuilt != nil)
         }
-        sweepLists(exceptOf: Set(writers))
+        sweepLists(of: Set(read))
         if rebuilt != nil || hasWritten { inMemory { $0.hasWritten = true } }
         return rebuilt
     }
 
-    /// Removes the lists of writers that have died and no row any more. Only now: what was done with a list may have been
-    /// rolled back.
-    private func sweepLists(exceptOf writers: Set<String>) {
+    /// Removes the lists of dead writers that were read. Only after the commit: what was done with them may have been rolled
+    /// back.
+    private func sweepLists(of read: Set<String>) {
         do {
-            _ = try WriterSession.sweep(folders.current.incoming, keepingList: writers.contains)
+            _ = try WriterSession.sweep(folders.current.incoming) { !read.contains($0) }
         } catch {
             environment.logger.debug("Lists were not removed.", metadata: ["error": "\(error)"])
         }
@@ -120,19 +120,18 @@ extension Catalog {
 
     /// Adds this process to a filled file.
     ///
-    /// - Returns: Whether anything was written for that.
-    private func join(_ transaction: CatalogTransaction, hadJournal: Bool) throws -> Bool {
+    /// - Returns: Whether anything was written for that, and the dead writers whose lists were read.
+    private func join(_ transaction: CatalogTransaction, hadJournal: Bool) throws -> (Bool, [String]) {
         try requireUsable(transaction, hadJournal: hadJournal)
         let changes = transaction.changeCount
         try reenter(transaction)
         // Only for larger blocks, after a move to another volume; smaller ones are left to a repair. Otherwise
         // processes that see one cache through different file systems would recharge it back and forth.
         if try transaction.blockSize() < reconciler.charge.blockSize { try recharge(transaction) }
-        try reconcileLists(transaction)
-        try reclaimDeadWriters(transaction)
-        guard transaction.changeCount > changes else { return false }
+        let dead = try reclaimDeadWriters(transaction, isOpening: true)
+        guard transaction.changeCount > changes else { return (false, dead) }
         try CatalogFile.requireMark(transaction)
-        return true
+        return (true, dead)
     }
 
     private func requireUsable(_ transaction: CatalogTransaction, hadJournal: Bool) throws {
@@ -201,35 +200,30 @@ extension Catalog {
 
     /// Adds rows for what dead writers stored without one, and reclaims the rest of their allowances.
     ///
-    /// - Returns: Whether there were any.
+    /// - Parameter isOpening: Whether to look also for lists of writers without a row. If one dies in its first transaction,
+    ///   the rollback restores the rows of the items that it has already evicted.
+    /// - Returns: The dead writers.
     @discardableResult
-    func reclaimDeadWriters(_ transaction: CatalogTransaction) throws -> Bool {
-        let dead = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
-        guard !dead.isEmpty else { return false }
+    func reclaimDeadWriters(_ transaction: CatalogTransaction, isOpening: Bool = false) throws -> [String] {
         let incoming = folders.current.incoming
+        let entered = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
+        let others =
+            isOpening ? try WriterSession.deadWithList(in: incoming).filter { !entered.contains($0) } : []
+        let dead = entered + others
+        guard !dead.isEmpty else { return [] }
         let intents = WriterSession.intents(of: dead, in: incoming)
+        if entered.isEmpty, intents?.isEmpty == true { return dead }
         // Their partials were covered by the allowances reclaimed here. Partials that stay keep theirs.
         let leftovers = Set(try WriterSession.sweep(incoming).leftovers.map(\.session))
         let reclaimed = dead.filter { !leftovers.contains($0) }
-        guard !reclaimed.isEmpty else { return false }
+        guard !reclaimed.isEmpty else { return [] }
         if let intents {
             try reconciler.fill(transaction, only: intents)
         } else {
             _ = try reconciler.fill(transaction, ordering: .mostRecent)
         }
         for session in reclaimed { try transaction.deleteWriter(session) }
-        return true
-    }
-
-    /// Looks at what dead writers without a row have listed: one that died in its first transaction had evicted items, and
-    /// their rows are there again.
-    private func reconcileLists(_ transaction: CatalogTransaction) throws {
-        let incoming = folders.current.incoming
-        let writers = Set(try transaction.writers())
-        for session in try WriterSession.deadWithList(in: incoming) where !writers.contains(session) {
-            guard let intents = WriterSession.intents(of: [session], in: incoming) else { continue }
-            try reconciler.fill(transaction, only: intents)
-        }
+        return reclaimed
     }
 
     private func isAlive(_ session: String) throws(FileSystemError) -> Bool {

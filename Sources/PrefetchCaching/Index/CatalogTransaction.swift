@@ -113,7 +113,7 @@ extension CatalogTransaction {
                 Self.replacement)
             // Written again after a failure, or found by a reconciler first.
             if let known, row.isVersion(of: known) { return }
-            if let known { try note(known, row.hash, leaving: reason) }
+            if let known { try note(known.leaving(reason), of: row.hash) }
         }
         if row.kind == .item { changes.note(row.storing) }
     }
@@ -151,7 +151,7 @@ extension CatalogTransaction {
     }
 
     /// The row of an item that is about to change or go, as far as the figures need it.
-    fileprivate struct Departing {
+    struct Departing {
         let key: String
         let source: String
         let contentBytes: Int64
@@ -161,6 +161,7 @@ extension CatalogTransaction {
         let kind: CatalogRow.Kind?
 
         static let columns = "key, source, contentLength, chargedLength, storedAt, uses, kind"
+        static let columnCount = 7
 
         init(_ row: Row) throws {
             key = try row.value(0)
@@ -177,6 +178,8 @@ extension CatalogTransaction {
                 kind: kind, key: key, source: source, contentBytes: contentBytes, chargedBytes: chargedBytes,
                 storedAt: storedAt)
         }
+
+        func leaving(_ reason: Departure) -> UsageEvent { event(.left(reason, wasUsed: uses > 0)) }
     }
 
     private func departing(_ hash: KeyHash) throws -> Departing? {
@@ -189,123 +192,6 @@ extension CatalogTransaction {
 
     /// Whether an item has a row, rather than another one of its key.
     func isRecorded(_ row: CatalogRow) throws -> Bool { try departing(row.hash).map(row.isVersion) ?? false }
-
-    private func note(_ row: Departing, _ hash: KeyHash, leaving reason: Departure) throws {
-        try note(row.event(.left(reason, wasUsed: row.uses > 0)), of: hash)
-    }
-
-    /// Deletes the row of a file that is gone.
-    ///
-    /// - Parameter reason: Why an item is gone.
-    func deleteRow(_ hash: KeyHash, because reason: Departure = .purged) throws {
-        try deleteRows([hash], because: reason)
-    }
-
-    /// Deletes the rows of files that are gone: by two statements, however many they are.
-    func deleteRows(_ hashes: [KeyHash], because reason: Departure) throws {
-        guard !hashes.isEmpty else { return }
-        let list: StatementArguments = [Data(hashes.lazy.flatMap(\.bytes))]
-        var isAnyRemembered = false
-        if isRemembered(reason) {
-            // The plus keeps SQLite from going through all items by the index that begins with the kind.
-            try change(
-                """
-                \(Self.list)
-                INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt)
-                SELECT hash, source, contentLength, storedAt FROM item
-                WHERE hash IN listed AND +kind = 0 AND uses = 0
-                """, list)
-            isAnyRemembered = database.changesCount > 0
-        }
-        let rows = try Row.fetchCursor(
-            database.cachedStatement(
-                sql: "\(Self.list) DELETE FROM item WHERE hash IN listed RETURNING \(Departing.columns)"),
-            arguments: list)
-        while let row = try rows.next().map(Departing.init) {
-            if row.kind == .item { changes.note(row.event(.left(reason, wasUsed: row.uses > 0))) }
-        }
-        if isAnyRemembered { try forgetEarliestDeparted() }
-    }
-
-    /// The table `listed` of the hashes that follow each other in the first argument.
-    private static let list = """
-        WITH RECURSIVE place(start) AS (
-            SELECT 1 UNION ALL SELECT start + 16 FROM place WHERE start + 16 < length(?1)
-        ), listed AS (SELECT substr(?1, start, 16) FROM place)
-        """
-
-    /// Notes what happened to an item, and remembers one that has left unused.
-    ///
-    /// - Parameter hash: That of the item; `nil` if the event says nothing about one.
-    func note(_ event: UsageEvent, of hash: KeyHash?) throws {
-        changes.note(event)
-        guard let hash, case .left(let reason, wasUsed: false) = event.kind, isRemembered(reason) else {
-            return
-        }
-        try change(
-            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
-            [hash.data, event.source, event.contentBytes, event.storedAt ?? 0])
-        try forgetEarliestDeparted()
-    }
-
-    private func isRemembered(_ reason: Departure) -> Bool {
-        reason != .opened && reason != .replaced && !changes.isRebuilding
-    }
-
-    /// Follows an insertion into the table.
-    private func forgetEarliestDeparted() throws {
-        try change(
-            """
-            DELETE FROM departed WHERE rowid <= last_insert_rowid()
-                - MAX(\(Self.departed.lowerBound), MIN(\(Self.departed.upperBound),
-                    (SELECT items FROM total WHERE kind = 0)))
-            """, [])
-    }
-
-    /// How many items that left unused are remembered, so that a later open of one is known for what it is: as many as
-    /// are cached, within these bounds. Each takes about 100 bytes of the catalog.
-    private static var departed: ClosedRange<Int64> { 100...2000 }
-
-    /// How many declined items are remembered: the last ones.
-    private static var declined: Int64 { 2000 }
-
-    /// Remembers an item that was refused for its worth. Each is counted once as long as it is remembered.
-    func noteDeclined(_ key: ItemKey, _ item: Declined) throws {
-        try change(
-            "INSERT OR IGNORE INTO declined (hash, source, time) VALUES (?, ?, ?)",
-            [key.hash.data, item.source, item.time])
-        guard database.changesCount > 0 else { return }
-        changes.note(
-            UsageEvent(kind: .declined, key: key.string, source: item.source, storedAt: item.time))
-        try change("DELETE FROM declined WHERE rowid <= last_insert_rowid() - ?", [Self.declined])
-    }
-
-    /// Notes that an item was looked for and not found so many times.
-    func noteMissed(_ key: ItemKey, count: Int64) throws {
-        func forget(_ sql: String) throws -> Row? {
-            try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [key.hash.data])
-        }
-        let departed = try forget(
-            "DELETE FROM departed WHERE hash = ? RETURNING source, storedAt, contentLength")
-        let declined = try forget("DELETE FROM declined WHERE hash = ? RETURNING source, time")
-        let row = departed ?? declined
-        changes.note(
-            UsageEvent(
-                kind: .missed(count: count, wasStored: departed != nil), key: key.string,
-                source: try row?.value(0) ?? "", contentBytes: try departed?.value(2) ?? 0,
-                storedAt: try row?.value(1)))
-    }
-
-    /// The hashes of the items that are remembered as stored and left unused, at most 2000.
-    func departed() throws -> Set<KeyHash> {
-        let hashes = try Data.fetchAll(database.cachedStatement(sql: "SELECT hash FROM departed"))
-        return Set(hashes.compactMap(KeyHash.init(data:)))
-    }
-
-    /// Deletes rows whose hash is damaged: no file belongs to them.
-    func deleteRowsWithoutHash() throws {
-        try database.execute(sql: "DELETE FROM item WHERE length(hash) IS NOT 16")
-    }
 
     /// Notes that an item was used so many times.
     ///

@@ -7,7 +7,7 @@ protocol CatalogedFiles: Sendable {
     /// Lists victims that the transaction under way is about to remove, or some of them, see ``WriteIntents``.
     func willRemove(_ victims: some Sequence<Victim>)
 
-    /// Lists victims and removes their files.
+    /// Removes the files of victims, which are listed for that where it matters.
     ///
     /// - Returns: What became of each, in their order.
     func remove(_ victims: [Victim]) -> [Result<Removal, FileSystemError>]
@@ -73,7 +73,7 @@ struct Claim: Sendable {
 struct CacheFiles: CatalogedFiles {
     let folders: CacheFolders
     let session: WriterSession
-    /// How many files are removed at a time.
+    /// How many threads remove files.
     let parallelism: Int
 
     private var fileSystem: any FileSystem { folders.fileSystem }
@@ -85,8 +85,9 @@ struct CacheFiles: CatalogedFiles {
     func remove(_ victims: [Victim]) -> [Result<Removal, FileSystemError>] {
         willRemove(victims)
         // On two threads it takes half as long, since the names are in 256 folders.
-        guard parallelism > 1 else { return victims.map(removal) }
-        return inParallel(victims.count) { removal(of: victims[$0]) }
+        let share = max(1, (victims.count - 1) / max(1, parallelism) + 1)
+        let shares = stride(from: 0, to: victims.count, by: share).map { victims[$0...].prefix(share) }
+        return inParallel(shares.count) { shares[$0].map(removal) }.flatMap { $0 }
     }
 
     func claim(_ victim: Victim) throws(FileSystemError) -> Claiming {

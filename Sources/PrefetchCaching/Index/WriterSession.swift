@@ -59,7 +59,9 @@ final class WriterSession: Sendable {
         try state.withLock { state throws(CacheError) in try begin(&state, moving) }
     }
 
-    private func begin(_ state: inout State, _ moving: () -> Int64) throws(CacheError) {
+    private func begin(
+        _ state: inout State, waiting isWaiting: Bool = true, _ moving: () -> Int64
+    ) throws(CacheError) {
         let incoming = folders.current.incoming
         var bound: Int64 = 0
         if let held = state.lock {
@@ -80,7 +82,7 @@ final class WriterSession: Sendable {
             bound = moving()
         }
         let name = CacheLayout.lock(session: environment.session)
-        let taken = try onFiles(takeLock(name, in: incoming, bound))
+        let taken = try onFiles(takeLock(name, in: incoming, bound, waiting: isWaiting))
         guard let file = taken else { throw .busy("writer's file", [name], in: incoming) }
         state.lock = Lock(file: file, incoming: incoming, bound: bound)
         writeList(&state)
@@ -115,7 +117,7 @@ final class WriterSession: Sendable {
     }
 
     private func takeLock(
-        _ name: FilePath, in incoming: Directory, _ bound: Int64
+        _ name: FilePath, in incoming: Directory, _ bound: Int64, waiting isWaiting: Bool
     ) throws(FileSystemError) -> Descriptor? {
         let fileSystem = environment.fileSystem
         var isFree = true
@@ -129,9 +131,8 @@ final class WriterSession: Sendable {
                 }
                 // Another process that finds the lock held reads the bound.
                 if bound > 0 { try fileSystem.writeAll(WriterBound(bound).image, to: file, at: 0) }
-                isFree = try folders.patience.wait(for: [name], in: incoming) { () throws(FileSystemError) in
-                    try fileSystem.lock(file, waiting: false)
-                }
+                func lock() throws(FileSystemError) -> Bool { try fileSystem.lock(file, waiting: false) }
+                isFree = try isWaiting ? folders.patience.wait(for: [name], in: incoming, lock) : lock()
                 // A sweep may have locked and removed the file in between.
                 guard isFree else { return false }
                 return try fileSystem.attributes(of: file).linkCount > 0
@@ -173,7 +174,8 @@ final class WriterSession: Sendable {
     func intend(toEvict hashes: [KeyHash]) {
         state.withLock { state in
             do throws(CacheError) {
-                if state.lock == nil { try begin(&state) { 0 } }
+                // Without waiting: the catalog is locked.
+                if state.lock == nil { try begin(&state, waiting: false) { 0 } }
             } catch {
                 environment.logger.debug("Evictions are not listed.", metadata: ["error": "\(error)"])
             }
@@ -315,14 +317,20 @@ final class WriterSession: Sendable {
         return all
     }
 
-    /// The writers that have died and have left a list, in an order that is always the same.
+    /// Dead writers whose lock files have lists, sorted.
     static func deadWithList(in incoming: Directory) throws(FileSystemError) -> [String] {
         var dead: [String] = []
         for entry in try incoming.fileSystem.entries(of: incoming.descriptor) {
             guard let session = CacheLayout.session(of: entry.name) else { continue }
             let name = CacheLayout.lock(session: session)
-            guard entry.name.string == name.string, try mayList(name, in: incoming) else { continue }
-            if try !isAlive(session, in: incoming) { dead.append(session) }
+            guard entry.name.string == name.string else { continue }
+            do throws(FileSystemError) {
+                guard try mayList(name, in: incoming), try !isAlive(session, in: incoming) else { continue }
+                dead.append(session)
+            } catch {
+                // One that cannot be looked at must not make the catalog unusable.
+                continue
+            }
         }
         return dead.sorted()
     }

@@ -256,7 +256,7 @@ struct TakenPartial {
 
         var known = try transaction.chargedBytes(ofPartial: hash)
         // Its writer may have died and not been reclaimed yet.
-        if known == nil, try catalog.reclaimDeadWriters(transaction) {
+        if known == nil, try !catalog.reclaimDeadWriters(transaction).isEmpty {
             known = try transaction.chargedBytes(ofPartial: hash)
         }
         let used = try transaction.usedBytes()

@@ -63,10 +63,13 @@ import Testing
         "UPDATE item SET area = 256", "UPDATE item SET encoding = -1", "UPDATE item SET source = x'FF'",
         "UPDATE item SET storedLength = 'much'", "UPDATE item SET priority = x'00'",
         "UPDATE total SET chargedLength = 'none'", "UPDATE item SET contentLength = 1e300",
+        "UPDATE item SET chargedLength = -28160",
     ])
     func aValueThatItsColumnCannotHoldInTheCatalog(_ change: String) throws {
         try execute("PRAGMA ignore_check_constraints = ON; \(change)", in: .catalog)
         try useDamaged(change)
+        let engine = try container.engine()
+        answering { _ = try engine.evict(.max) }
     }
 
     @Test(arguments: [

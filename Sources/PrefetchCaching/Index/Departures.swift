@@ -1,0 +1,119 @@
+internal import Foundation
+internal import GRDB
+internal import PrefetchItemFormat
+
+/// Rows of items that go, and what is remembered of those that left unused or were refused: their keys may still be asked
+/// for.
+extension CatalogTransaction {
+    /// Deletes the row of a file that is gone.
+    ///
+    /// - Parameter reason: Why an item is gone.
+    func deleteRow(_ hash: KeyHash, because reason: Departure = .purged) throws {
+        try deleteRows([hash], because: reason)
+    }
+
+    /// Deletes the rows of files that are gone: by one statement, however many they are.
+    func deleteRows(_ hashes: [KeyHash], because reason: Departure) throws {
+        guard !hashes.isEmpty else { return }
+        let deletion =
+            hashes.count == 1
+            ? "DELETE FROM item WHERE hash = ?1" : "\(Self.list) DELETE FROM item WHERE hash IN listed"
+        let rows = try Row.fetchCursor(
+            database.cachedStatement(sql: "\(deletion) RETURNING \(Departing.columns), hash"),
+            arguments: [Data(hashes.lazy.flatMap(\.bytes))])
+        var departing: [Data: Departing] = [:]
+        while let row = try rows.next() {
+            departing[try row.value(Departing.columnCount)] = try Departing(row)
+        }
+        var isAnyRemembered = false
+        // In the order in which they have left, which is not that of the rows.
+        for hash in hashes.map(\.data) {
+            guard let row = departing[hash], row.kind == .item else { continue }
+            let event = row.leaving(reason)
+            changes.note(event)
+            if try remember(event, of: hash) { isAnyRemembered = true }
+        }
+        if isAnyRemembered { try forgetEarliestDeparted() }
+    }
+
+    /// The table `listed` of the hashes that follow each other in the first argument.
+    private static let list = """
+        WITH RECURSIVE place(start) AS (
+            SELECT 1 UNION ALL SELECT start + 16 FROM place WHERE start + 16 < length(?1)
+        ), listed AS (SELECT substr(?1, start, 16) FROM place)
+        """
+
+    /// Notes what happened to an item, and remembers one that has left unused.
+    ///
+    /// - Parameter hash: That of the item; `nil` if the event says nothing about one.
+    func note(_ event: UsageEvent, of hash: KeyHash?) throws {
+        changes.note(event)
+        if let hash, try remember(event, of: hash.data) { try forgetEarliestDeparted() }
+    }
+
+    /// - Returns: Whether the item has left unused, and is remembered.
+    private func remember(_ event: UsageEvent, of hash: Data) throws -> Bool {
+        guard case .left(let reason, wasUsed: false) = event.kind, reason != .opened, reason != .replaced,
+            !changes.isRebuilding
+        else { return false }
+        try change(
+            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
+            [hash, event.source, event.contentBytes, event.storedAt ?? 0])
+        return true
+    }
+
+    /// Must follow an insertion into `departed`, since it uses `last_insert_rowid()`.
+    private func forgetEarliestDeparted() throws {
+        try change(
+            """
+            DELETE FROM departed WHERE rowid <= last_insert_rowid()
+                - MAX(\(Self.departed.lowerBound), MIN(\(Self.departed.upperBound),
+                    (SELECT items FROM total WHERE kind = 0)))
+            """, [])
+    }
+
+    /// How many items that left unused are remembered, so that a later open of one is known for what it is: as many as
+    /// are cached, within these bounds. Each takes about 100 bytes of the catalog.
+    private static var departed: ClosedRange<Int64> { 100...2000 }
+
+    /// How many declined items are remembered: the last ones.
+    private static var declined: Int64 { 2000 }
+
+    /// Remembers an item that was refused for its worth. Each is counted once as long as it is remembered.
+    func noteDeclined(_ key: ItemKey, _ item: Declined) throws {
+        try change(
+            "INSERT OR IGNORE INTO declined (hash, source, time) VALUES (?, ?, ?)",
+            [key.hash.data, item.source, item.time])
+        guard database.changesCount > 0 else { return }
+        changes.note(
+            UsageEvent(kind: .declined, key: key.string, source: item.source, storedAt: item.time))
+        try change("DELETE FROM declined WHERE rowid <= last_insert_rowid() - ?", [Self.declined])
+    }
+
+    /// Notes that an item was looked for and not found so many times.
+    func noteMissed(_ key: ItemKey, count: Int64) throws {
+        func forget(_ sql: String) throws -> Row? {
+            try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [key.hash.data])
+        }
+        let departed = try forget(
+            "DELETE FROM departed WHERE hash = ? RETURNING source, storedAt, contentLength")
+        let declined = try forget("DELETE FROM declined WHERE hash = ? RETURNING source, time")
+        let row = departed ?? declined
+        changes.note(
+            UsageEvent(
+                kind: .missed(count: count, wasStored: departed != nil), key: key.string,
+                source: try row?.value(0) ?? "", contentBytes: try departed?.value(2) ?? 0,
+                storedAt: try row?.value(1)))
+    }
+
+    /// The hashes of the items that are remembered as stored and left unused, at most 2000.
+    func departed() throws -> Set<KeyHash> {
+        let hashes = try Data.fetchAll(database.cachedStatement(sql: "SELECT hash FROM departed"))
+        return Set(hashes.compactMap(KeyHash.init(data:)))
+    }
+
+    /// Deletes rows whose hash is damaged: no file belongs to them.
+    func deleteRowsWithoutHash() throws {
+        try database.execute(sql: "DELETE FROM item WHERE length(hash) IS NOT 16")
+    }
+}
