@@ -63,13 +63,10 @@ import Testing
         "UPDATE item SET area = 256", "UPDATE item SET encoding = -1", "UPDATE item SET source = x'FF'",
         "UPDATE item SET storedLength = 'much'", "UPDATE item SET priority = x'00'",
         "UPDATE total SET chargedLength = 'none'", "UPDATE item SET contentLength = 1e300",
-        "UPDATE item SET chargedLength = -28160",
     ])
     func aValueThatItsColumnCannotHoldInTheCatalog(_ change: String) throws {
         try execute("PRAGMA ignore_check_constraints = ON; \(change)", in: .catalog)
         try useDamaged(change)
-        let engine = try container.engine()
-        answering { _ = try engine.evict(.max) }
     }
 
     @Test(arguments: [
@@ -84,6 +81,15 @@ import Testing
                 in: .ledger)
             try useDamaged(change)
         }
+    }
+
+    /// The sum that an eviction aims at does not overflow.
+    @Test func aNegativeChargeEndsNoProcess() throws {
+        try execute("UPDATE item SET chargedLength = -28160", in: .catalog)
+        let engine = try container.engine()
+        #expect(try !engine.items().isEmpty)
+        answering { _ = try engine.evict(.max) }
+        try engine.close()
     }
 
     private func execute(_ sql: String, in database: DatabaseFile) throws {

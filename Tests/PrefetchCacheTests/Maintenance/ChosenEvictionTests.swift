@@ -90,13 +90,6 @@ import Testing
         #expect(try evict(request) == [source == nil ? "b" : "c"])
     }
 
-    @Test func othersGoInPlaceOfOneThatIsReadAmongSeveral() throws {
-        let each = try #require(try engine.items().first).chargedBytes
-        let file = try #require(try engine.folders.openItemToStay(ItemKey("a").hash))
-        defer { engine.environment.fileSystem.close(file) }
-        #expect(try evict(EvictionRequest(amount: .atLeast(.bytes(2 * each)))) == ["b", "c"])
-    }
-
     @Test func whatHasExpiredGoesFirst() throws {
         let now = try container.engine().environment.now()
         var metadata = ItemMetadata("old")

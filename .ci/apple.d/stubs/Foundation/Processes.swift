@@ -10,7 +10,10 @@ open class FileHandle: NSObject, @unchecked Sendable {
     open var fileDescriptor: Int32 { 0 }
     open var availableData: Data { Data() }
     // var readabilityHandler: (@Sendable (FileHandle) -> Void)?
-    open var readabilityHandler: (@Sendable (FileHandle) -> Void)? { get { nil } set {} }
+    open var readabilityHandler: (@Sendable (FileHandle) -> Void)? {
+        get { nil }
+        set {}
+    }
     open func write(_ data: Data) {}
     open func write<T: DataProtocol>(contentsOf data: T) throws {}
     open func readToEnd() throws -> Data? { nil }
@@ -74,15 +77,39 @@ open class NSCondition: NSObject, @unchecked Sendable {
         // enum Process.TerminationReason : Int   { case exit = 1, uncaughtSignal = 2 }
         public enum TerminationReason: Int, Sendable { case exit = 1, uncaughtSignal = 2 }
         public override init() {}
-        open var executableURL: URL? { get { nil } set {} }
-        open var arguments: [String]? { get { nil } set {} }
-        open var environment: [String: String]? { get { nil } set {} }
-        open var currentDirectoryURL: URL? { get { nil } set {} }
-        open var standardInput: Any? { get { nil } set {} }
-        open var standardOutput: Any? { get { nil } set {} }
-        open var standardError: Any? { get { nil } set {} }
+        open var executableURL: URL? {
+            get { nil }
+            set {}
+        }
+        open var arguments: [String]? {
+            get { nil }
+            set {}
+        }
+        open var environment: [String: String]? {
+            get { nil }
+            set {}
+        }
+        open var currentDirectoryURL: URL? {
+            get { nil }
+            set {}
+        }
+        open var standardInput: Any? {
+            get { nil }
+            set {}
+        }
+        open var standardOutput: Any? {
+            get { nil }
+            set {}
+        }
+        open var standardError: Any? {
+            get { nil }
+            set {}
+        }
         // var terminationHandler: (@Sendable (Process) -> Void)?
-        open var terminationHandler: (@Sendable (Process) -> Void)? { get { nil } set {} }
+        open var terminationHandler: (@Sendable (Process) -> Void)? {
+            get { nil }
+            set {}
+        }
         open var processIdentifier: Int32 { 0 }
         open var isRunning: Bool { false }
         open var terminationStatus: Int32 { 0 }
