@@ -43,8 +43,9 @@ final class Promoter: Sendable {
     ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/insufficientSpace(needed:available:)``;
     ///   ``CacheError/cancelled``.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .never) throws(CacheError) -> Lookup<PromotedFile> {
-        // A check without the lock finds most promoted items. One with a cached copy most probably was not promoted.
-        if try !copies.isThere(key), let entry = try ledger.entry(for: key), entry.state == .committed,
+        // A check without the lock finds most promoted items. One with a cached copy most probably was not promoted, and
+        // the name of one that is being replaced may not be durable.
+        if try !copies.isThere(key), let entry = try ledger.entry(for: key), !entry.isUnfinished,
             let opened = try files.existingFile(of: entry)
         {
             files.noteUse(of: entry)

@@ -113,13 +113,14 @@ struct Replacement: Sendable {
             {
                 _ = try destinations.onDestination(
                     old, files.removal.putBack(name, as: old.name, from: staging, in: folder))
-            } else if let staged {
-                // After a power cut it must not be under the name, and lack files.
-                if staged.kind == .directory {
+            } else {
+                // After a power cut, the older folder must not have its name in staging, which the process before may have
+                // ended, nor the newer one be under the name, and lack files.
+                if old.kind == .directory {
                     try destinations.onDestination(
                         old, fileSystem.synchronizeMove(from: staging, to: folder))
                 }
-                try files.discardStaged(name, in: staging)
+                if staged != nil { try files.discardStaged(name, in: staging) }
             }
             try ledger.put(old, replacing: pending)
             return old

@@ -83,8 +83,8 @@ struct CrashEnumeration {
         }
         guard path.count == 1 else { return }
         let recovery = world.fileSystem.history
-        for step in secondSteps(after: path[0], in: recovery) {
-            if let steps, steps.count > 1, steps[1] != step { continue }
+        let named = steps.map { $0.dropFirst().filter { recovery.moments.indices.contains($0.moment) } }
+        for step in named ?? secondSteps(after: path[0], in: recovery) {
             let crashes = crashes(at: step.moment, of: recovery)
             let second = crashes[step.choice % crashes.count]
             let told = notes + recovery.notes.prefix(recovery.moments[step.moment].notes)

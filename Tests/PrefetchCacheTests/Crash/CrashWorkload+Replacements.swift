@@ -22,7 +22,13 @@ extension CrashWorkload {
             leaving(
                 "a bundle that its user has changed is not replaced", site, newerSite, changing: "site/empty"),
         ]
-            + (1...3).map(recoveredReplacement)
+            + (1...3).map {
+                recoveredReplacement($0, after: $0, of: $0 == 2 ? (site, newerSite) : (film, newerFilm))
+            }
+            + [1, 2].map {
+                recoveredReplacement(
+                    $0 + 3, after: $0, of: (site, newerSite), losing: documents.appending("site"))
+            }
     }
 
     /// - Parameter old: Opened, whole and durable at the beginning.
@@ -56,18 +62,26 @@ extension CrashWorkload {
         return workload
     }
 
-    private static func recoveredReplacement(after changes: Int) -> CrashWorkload {
-        let (old, new) = changes == 2 ? (site, newerSite) : (film, newerFilm)
-        var workload = replacing("recovery of a replacement \(changes)", old, new)
+    /// - Parameters:
+    ///   - changes: At which commit or rename the process died.
+    ///   - lost: A name that the check of a volume without a journal dropped afterwards.
+    private static func recoveredReplacement(
+        _ number: Int, after changes: Int, of versions: (SimulatedItem, SimulatedItem),
+        losing lost: FilePath? = nil
+    ) -> CrashWorkload {
+        let (old, new) = versions
+        var workload = replacing("recovery of a replacement \(number)", old, new)
         let open = workload.prepare
         workload.prepare = { world in
             try open(world)
             let count = CallCounter()
             world.fileSystem.intercept { operation throws(FileSystemError) in
-                guard [.commit, .rename].contains(operation.kind),
-                    operation.newName != CacheLayout.nonexistent.string
-                else { return }
-                if count.next() >= changes { throw FileSystemError("died", errno: .ioError) }
+                let isChange =
+                    [.commit, .rename].contains(operation.kind)
+                    && operation.newName != CacheLayout.nonexistent.string
+                // After its death a process does not clean up.
+                guard isChange ? count.next() >= changes : count.value >= changes else { return }
+                throw FileSystemError("died", errno: .ioError)
             }
             do {
                 try world.deliver(new, whenPromoted: .replaceIfUnmodified)
@@ -75,6 +89,13 @@ extension CrashWorkload {
                 guard "\(error)".contains("died") else { throw error }
             }
             world.fileSystem.intercept { _ in }
+            if let lost {
+                try world.fileSystem.removeTree(lost, in: .workingDirectory)
+                // A leftover beside the folder would have recovery flush its new name.
+                for name in world.fileSystem.disk.files(in: SimulatedWorld.staging).keys {
+                    try world.fileSystem.removeFile(SimulatedWorld.staging.appending(name))
+                }
+            }
         }
         return workload
     }

@@ -6,6 +6,8 @@ import SystemPackage
 final class CallCounter: Sendable {
     private let count = Atomic<Int>(0)
 
+    var value: Int { count.load(ordering: .relaxed) }
+
     /// The number of earlier calls.
     func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).oldValue }
 }
