@@ -285,16 +285,14 @@ extension ItemFooter {
 
     private static func metadata(_ head: Head, _ fields: Fields) throws(ItemFormatError) -> ItemMetadata {
         do {
-            let url = fields.texts[FieldTag.url].map(URL.init(string:))
+            let url = fields.url.map(URL.init(string:))
             guard url != .some(nil) else { throw ItemFormatError.unsuitableURL }
             let metadata = ItemMetadata(
-                key: try ItemKey(fields.texts[FieldTag.key] ?? ""),
-                source: fields.texts[FieldTag.source] ?? "",
+                key: try ItemKey(fields.key),
+                source: fields.source,
                 intent: head.intent,
                 destination: try destination(head, fields),
-                validator: Validator(
-                    entityTag: fields.texts[FieldTag.entityTag],
-                    lastModified: fields.texts[FieldTag.lastModified]),
+                validator: fields.validator,
                 priority: head.priority,
                 storedAt: head.storedAt,
                 expiresAt: head.expiresAt == .max ? nil : head.expiresAt,
@@ -307,12 +305,12 @@ extension ItemFooter {
     }
 
     private static func destination(_ head: Head, _ fields: Fields) throws -> Destination? {
-        let name = fields.texts[FieldTag.destinationName]
-        let folder = try fields.texts[FieldTag.destinationFolder].map(FolderPath.init)
-        if fields.hasNoDestination, name == nil, folder == nil { return nil }
+        let folder = try fields.destinationFolder.map(FolderPath.init)
+        if fields.hasNoDestination, fields.destinationName == nil, folder == nil { return nil }
         guard !fields.hasNoDestination,
             let destination = Destination(
-                area: head.area, name: try FileName(name ?? ""), in: folder, backup: head.backup)
+                area: head.area, name: try FileName(fields.destinationName ?? ""), in: folder,
+                backup: head.backup)
         else { throw ItemFormatError.damaged(.footerFields) }
         return destination
     }
@@ -372,7 +370,12 @@ private struct Head {
 
 /// The tagged part of the footer.
 private struct Fields {
-    var texts: [UInt16: String] = [:]
+    var key = ""
+    var source = ""
+    var destinationName: String?
+    var destinationFolder: String?
+    var validator = Validator()
+    var url: String?
     var attributes: [UInt8] = []
     var chunks: [Chunk] = []
     var boot: UInt64?
@@ -391,12 +394,13 @@ private struct Fields {
             seen |= bit
 
             switch tag {
-            case FieldTag.key, FieldTag.source, FieldTag.destinationName, FieldTag.entityTag,
-                FieldTag.lastModified, FieldTag.destinationFolder, FieldTag.url:
-                guard let text = String(validating: value, as: UTF8.self) else {
-                    throw .damaged(.footerFields)
-                }
-                texts[tag] = text
+            case FieldTag.key: key = try Self.text(value)
+            case FieldTag.source: source = try Self.text(value)
+            case FieldTag.destinationName: destinationName = try Self.text(value)
+            case FieldTag.destinationFolder: destinationFolder = try Self.text(value)
+            case FieldTag.entityTag: validator.entityTag = try Self.text(value)
+            case FieldTag.lastModified: validator.lastModified = try Self.text(value)
+            case FieldTag.url: url = try Self.text(value)
             case FieldTag.attributes:
                 attributes = [UInt8](value)
             case FieldTag.boot:
@@ -419,5 +423,9 @@ private struct Fields {
                 guard tag & FieldTag.critical == 0 else { throw .newerVersion(ItemFooter.version + 1) }
             }
         }
+    }
+    private static func text(_ value: UnsafeRawBufferPointer) throws(ItemFormatError) -> String {
+        guard let text = String(validating: value, as: UTF8.self) else { throw .damaged(.footerFields) }
+        return text
     }
 }

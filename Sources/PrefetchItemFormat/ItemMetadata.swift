@@ -109,21 +109,11 @@ public struct ItemMetadata: Hashable, Sendable {
     ///   ``ItemFormatError/destinationMissing``, ``ItemFormatError/unsuitableURL``, ``ItemFormatError/bundle(_:)`` or
     ///   ``ItemFormatError/contentTooLong``.
     public func validate() throws(ItemFormatError) {
-        let fields = [
-            ("source", source.utf8.count, ItemLimits.sourceBytes),
-            ("entity tag", validator.entityTag?.utf8.count ?? 0, ItemLimits.validatorBytes),
-            ("last-modified date", validator.lastModified?.utf8.count ?? 0, ItemLimits.validatorBytes),
-            ("attributes", attributes.count, ItemLimits.attributesBytes),
-            ("URL", url?.absoluteString.utf8.count ?? 0, ItemLimits.urlBytes),
-        ]
-        for (field, bytes, limit) in fields where bytes > limit {
-            throw .metadataTooLong(field: field, bytes: bytes, limit: limit)
-        }
-        let texts = [
-            ("source", source), ("entity tag", validator.entityTag ?? ""),
-            ("last-modified date", validator.lastModified ?? ""),
-        ]
-        for (field, text) in texts where text.utf8.contains(0) { throw .metadataContainsNUL(field: field) }
+        try Self.check(source, "source", ItemLimits.sourceBytes)
+        try Self.check(validator.entityTag, "entity tag", ItemLimits.validatorBytes)
+        try Self.check(validator.lastModified, "last-modified date", ItemLimits.validatorBytes)
+        try Self.check(attributes.count, "attributes", ItemLimits.attributesBytes)
+        try Self.check(url?.absoluteString.utf8.count ?? 0, "URL", ItemLimits.urlBytes)
         guard (0...1).contains(priority) else { throw .priorityOutOfRange(priority) }
         guard destination != nil || intent == .opportunistic else { throw .destinationMissing }
         try parts.validate(for: destination)
@@ -132,6 +122,16 @@ public struct ItemMetadata: Hashable, Sendable {
                 url.user() == nil, url.password() == nil
             else { throw .unsuitableURL }
         }
+    }
+
+    private static func check(_ text: String?, _ field: String, _ limit: Int) throws(ItemFormatError) {
+        guard let text else { return }
+        try check(text.utf8.count, field, limit)
+        guard !text.utf8.contains(0) else { throw .metadataContainsNUL(field: field) }
+    }
+
+    private static func check(_ bytes: Int, _ field: String, _ limit: Int) throws(ItemFormatError) {
+        guard bytes <= limit else { throw .metadataTooLong(field: field, bytes: bytes, limit: limit) }
     }
 
     /// Checks that content is as long as the files of the bundle, if the item is one.

@@ -99,10 +99,19 @@ extension FileName {
         guard let first = scalars.first else { return .empty }
         guard string.utf8.count <= maximumBytes else { return .tooLong(bytes: string.utf8.count) }
         if first == "." { return .leadingDot }
+        // Most names; looking up the properties of every character would take longer than reading a small item.
+        if string.utf8.allSatisfy(isPlain), string.utf8.contains(where: { $0 > UInt8(ascii: " ") }) {
+            return nil
+        }
         for scalar in scalars {
             if let error = error(in: scalar) { return error }
         }
         return scalars.contains(where: \.isVisible) ? nil : .blank
+    }
+
+    /// Whether a byte is an ASCII character that every name may contain.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "\\")
     }
 
     /// Why a name cannot contain a scalar, or `nil` if it can.
