@@ -80,6 +80,22 @@ int cplatform_inode(int directory, const char *name, uint64_t *inode) {
     return 0;
 }
 
+int cplatform_length_and_links(int fd, int64_t *length, uint64_t *links) {
+    struct statx status;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_SIZE | STATX_NLINK, &status) == 0) {
+        *length = (int64_t)status.stx_size;
+        *links = status.stx_nlink;
+        return 0;
+    }
+    // As above.
+    if (errno != ENOSYS && errno != EPERM) return -1;
+    struct stat all;
+    if (fstat(fd, &all) != 0) return -1;
+    *length = all.st_size;
+    *links = all.st_nlink;
+    return 0;
+}
+
 const int cplatform_o_noatime = O_NOATIME;
 const int cplatform_seek_hole = SEEK_HOLE;
 

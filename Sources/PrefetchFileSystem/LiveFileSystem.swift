@@ -302,6 +302,14 @@ package struct LiveFileSystem: FileSystem {
         }
     }
 
+    package func lengthAndLinks(of file: Descriptor) throws(FileSystemError) -> (
+        length: Int64, linkCount: UInt64
+    ) {
+        var (length, links): (Int64, UInt64) = (0, 0)
+        _ = try Platform.retrying("statx") { Platform.lengthAndLinks(file.rawValue, &length, &links) }
+        return (length, links)
+    }
+
     package func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
         var inode: UInt64 = 0
         do {

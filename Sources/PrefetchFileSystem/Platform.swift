@@ -123,6 +123,10 @@ enum Platform {
             cplatform_inode(directory, name, &inode)
         }
 
+        static func lengthAndLinks(_ file: CInt, _ length: inout Int64, _ links: inout UInt64) -> CInt {
+            cplatform_length_and_links(file, &length, &links)
+        }
+
         static func isBeingWritten(_ file: CInt) -> CInt { cplatform_is_being_written(file) }
 
         static let withoutAccessTime = cplatform_o_noatime
@@ -261,6 +265,13 @@ enum Platform {
             var status = stat()
             guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return -1 }
             inode = UInt64(status.st_ino)
+            return 0
+        }
+
+        static func lengthAndLinks(_ file: CInt, _ length: inout Int64, _ links: inout UInt64) -> CInt {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return -1 }
+            (length, links) = (Int64(status.st_size), UInt64(status.st_nlink))
             return 0
         }
 

@@ -167,17 +167,15 @@ public enum EncodingChoice: Hashable, Sendable {
     /// Use this encoding without trying.
     case forced(ItemEncoding)
 
-    /// Whether storing `stored` instead of `content` bytes saves enough to justify decoding.
-    static func isWorthwhile(stored: Int, content: Int) -> Bool {
-        stored <= content - content / 8
-    }
+    /// The longest frame, in bytes, that saves enough of `content` bytes to justify decoding.
+    static func longestFrame(content: Int) -> Int { content - content / 8 }
 
     /// Whether ``automatic`` compresses content that begins with `chunk`.
     package static func compresses(_ chunk: UnsafeRawBufferPointer, _ codecs: CodecPool) -> Bool {
         codecs.withCodecs(1) { codecs in
             let output = codecs[0].output(atLeast: chunk.count + LZ4Frame.overhead)
-            let stored = codecs[0].compressor.compress(chunk, into: output)
-            return isWorthwhile(stored: stored, content: chunk.count)
+            return codecs[0].compressor.compress(
+                chunk, into: output, atMost: longestFrame(content: chunk.count)) != nil
         }
     }
 }

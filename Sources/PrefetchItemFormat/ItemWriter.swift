@@ -126,11 +126,13 @@ package final class ItemWriter {
         guard encoding != .identity else { return try store(identity: pieces) }
 
         try codecs.withCodecs(pieces.count) { codecs in
-            let frames = inParallel(pieces.count) { Frame(compressing: pieces[$0], with: codecs[$0]) }
-            guard decideEncoding(by: frames[0], of: pieces[0]) == .lz4 else {
-                return try store(identity: pieces)
+            let isUndecided = encoding == nil
+            let frames = inParallel(pieces.count) {
+                Frame(compressing: pieces[$0], with: codecs[$0], isTrial: isUndecided && $0 == 0)
             }
-            for frame in frames {
+            decideEncoding(by: frames[0])
+            guard encoding == .lz4 else { return try store(identity: pieces) }
+            for case let frame? in frames {
                 chunks.append(frame.chunk)
                 try write(frame.bytes)
             }
@@ -156,13 +158,11 @@ package final class ItemWriter {
                 chunks.append(Chunk(identity: last))
             } else {
                 let footerLength = ItemFooter.length(metadata: metadata, chunkCount: chunks.count + 1)
-                let frame = Frame(compressing: last, with: codec, leaving: footerLength)
-                if decideEncoding(by: frame, of: last) == .lz4 {
-                    chunks.append(frame.chunk)
-                    end = frame.bytes
-                } else {
-                    chunks.append(Chunk(identity: last))
-                }
+                let frame = Frame(
+                    compressing: last, with: codec, isTrial: encoding == nil, leaving: footerLength)
+                decideEncoding(by: frame)
+                chunks.append(frame?.chunk ?? Chunk(identity: last))
+                end = frame?.bytes ?? last
             }
             try write(end, followedBy: footer(chunksLength: storedBytes + Int64(end.count)), codec)
         }
@@ -178,12 +178,9 @@ package final class ItemWriter {
             boot: ItemFooter.recordsBoot(encoding, contentBytes: contentBytes) ? boot : nil)
     }
 
-    private func decideEncoding(by frame: Frame, of content: UnsafeRawBufferPointer) -> ItemEncoding {
-        if let encoding { return encoding }
-        let isWorthwhile = EncodingChoice.isWorthwhile(stored: frame.bytes.count, content: content.count)
-        let decision: ItemEncoding = isWorthwhile ? .lz4 : .identity
-        encoding = decision
-        return decision
+    /// - Parameter first: The first frame; `nil` if the trial failed.
+    private func decideEncoding(by first: Frame?) {
+        if encoding == nil { encoding = first == nil ? .identity : .lz4 }
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -218,10 +215,19 @@ private struct Frame {
     let bytes: UnsafeRawBufferPointer
     let chunk: Chunk
 
-    /// - Parameter room: Bytes to leave free after the frame, for data written in the same call.
-    init(compressing content: UnsafeRawBufferPointer, with codec: Codec, leaving room: Int = 0) {
+    /// - Parameters:
+    ///   - isTrial: Whether there is no frame, `nil`, if it does not save enough.
+    ///   - room: Bytes to leave free after the frame, for data written in the same call.
+    init?(
+        compressing content: UnsafeRawBufferPointer, with codec: Codec, isTrial: Bool, leaving room: Int = 0
+    ) {
         let output = codec.output(atLeast: content.count + LZ4Frame.overhead + room)
-        let length = codec.compressor.compress(content, into: output)
+        let longest = EncodingChoice.longestFrame(content: content.count)
+        let frame =
+            isTrial
+            ? codec.compressor.compress(content, into: output, atMost: longest)
+            : codec.compressor.compress(content, into: output)
+        guard let length = frame else { return nil }
         bytes = UnsafeRawBufferPointer(output.slice(0..<length))
         chunk = Chunk(storedBytes: UInt32(length), checksum: Checksum.of(content))
     }

@@ -55,8 +55,45 @@ struct LZ4Compressor: ~Copyable {
     /// Compresses one chunk, which must not be empty, into one frame. `output` must have room for the
     /// content and ``LZ4Frame/overhead``. Returns the length of the frame.
     func compress(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
+        // One byte less than the content, so that a block that saves nothing is stored uncompressed.
+        let length = compressBlock(content, into: output, atMost: content.count - 1)
+        if length > 0 { return finish(output, of: content, blockLength: length, isStored: false) }
+        output.slice(LZ4Frame.blockStart..<LZ4Frame.blockStart + content.count).copyMemory(from: content)
+        return finish(output, of: content, blockLength: content.count, isStored: true)
+    }
+
+    /// Compresses one chunk as ``compress(_:into:)`` does, unless the frame would have more than `limit` bytes. That is found
+    /// out sooner than a whole frame is made.
+    ///
+    /// - Returns: `nil` if it would.
+    func compress(
+        _ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, atMost limit: Int
+    ) -> Int? {
+        let limit = min(limit - LZ4Frame.overhead, content.count - 1)
+        // liblz4 may give up a few bytes before the end of its buffer.
+        let length = compressBlock(content, into: output, atMost: min(limit + 16, content.count - 1))
+        guard length > 0, length <= limit else { return nil }
+        return finish(output, of: content, blockLength: length, isStored: false)
+    }
+
+    /// Returns the length of the block; 0 if it would be longer than `limit`.
+    private func compressBlock(
+        _ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, atMost limit: Int
+    ) -> Int {
+        guard limit > 0 else { return 0 }
+        return blocks.compress(
+            content, into: output.slice(LZ4Frame.blockStart..<LZ4Frame.blockStart + limit))
+    }
+
+    /// Completes a frame whose block is written. Returns its length.
+    private func finish(
+        _ output: UnsafeMutableRawBufferPointer, of content: UnsafeRawBufferPointer, blockLength: Int,
+        isStored: Bool
+    ) -> Int {
         writeHeader(contentBytes: content.count, into: output)
-        let end = writeBlock(content, into: output)
+        let word = UInt32(blockLength) | (isStored ? LZ4Frame.isStored : 0)
+        output.storeBytes(of: word.littleEndian, toByteOffset: LZ4Frame.headerLength, as: UInt32.self)
+        let end = LZ4Frame.blockStart + blockLength
         output.storeBytes(of: 0, toByteOffset: end, as: UInt32.self)
         output.storeBytes(of: XXHash.xxh32(content).littleEndian, toByteOffset: end + 4, as: UInt32.self)
         return end + LZ4Frame.tailLength
@@ -70,23 +107,6 @@ struct LZ4Compressor: ~Copyable {
         output[5] = blockSize << 4
         output.storeBytes(of: UInt64(contentBytes).littleEndian, toByteOffset: 6, as: UInt64.self)
         output[LZ4Frame.headerLength - 1] = LZ4Frame.headerChecksum(UnsafeRawBufferPointer(output))
-    }
-
-    /// Returns the offset of the end of the block.
-    private func writeBlock(_ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
-        -> Int
-    {
-        let start = LZ4Frame.blockStart
-        // One byte less than the content, so that a block that saves nothing is stored uncompressed.
-        var length = blocks.compress(content, into: output.slice(start..<start + content.count - 1))
-        var word = UInt32(length)
-        if length == 0 {
-            length = content.count
-            output.slice(start..<start + length).copyMemory(from: content)
-            word = UInt32(length) | LZ4Frame.isStored
-        }
-        output.storeBytes(of: word.littleEndian, toByteOffset: LZ4Frame.headerLength, as: UInt32.self)
-        return start + length
     }
 }
 

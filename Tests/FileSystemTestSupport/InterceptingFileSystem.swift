@@ -196,6 +196,13 @@ package final class InterceptingFileSystem: FileSystem {
         device?.protect(try live.attributes(of: file).identity, protection)
     }
 
+    package func lengthAndLinks(of file: Descriptor) throws(FileSystemError) -> (
+        length: Int64, linkCount: UInt64
+    ) {
+        try note(Operation(kind: .attributes, name: name(of: file)), of: file)
+        return try live.lengthAndLinks(of: file)
+    }
+
     package func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
         try note(Operation(kind: .attributes, name: name.string), in: directory)
         return try live.inode(of: name, in: directory)

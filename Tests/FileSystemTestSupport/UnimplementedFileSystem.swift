@@ -91,6 +91,13 @@ extension FileSystem {
         try attributes(of: name, in: directory)?.identity.inode
     }
 
+    package func lengthAndLinks(of file: Descriptor) throws(FileSystemError) -> (
+        length: Int64, linkCount: UInt64
+    ) {
+        let attributes = try attributes(of: file)
+        return (attributes.length, attributes.linkCount)
+    }
+
     /// Returns `nil`, for file systems that do not keep creation times.
     package func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
 

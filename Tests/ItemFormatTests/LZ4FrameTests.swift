@@ -13,6 +13,19 @@ import Testing
         }
     }
 
+    /// However much of the content is noise, and at every limit around the length of its frame.
+    @Test func aTrialMakesTheWholeFrameOrNone() {
+        for noise in stride(from: 0, through: 2000, by: 100) {
+            let content = Sample.noise(noise) + Sample.text(2000 - noise)
+            let whole = frame(of: content)
+            let longest = EncodingChoice.longestFrame(content: content.count)
+            for limit in [0, LZ4Frame.overhead, longest] + (whole.count - 20...whole.count + 20) {
+                let isShort = whole.count <= limit && whole.count < content.count + LZ4Frame.overhead
+                #expect(frame(of: content, atMost: limit) == (isShort ? whole : nil), "\(noise), \(limit)")
+            }
+        }
+    }
+
     /// All but the block, whose content has a checksum of its own, and the frame's checksum of it, which is for others.
     @Test func everyBitAroundTheBlockCounts() {
         let intact = frame(of: content)
@@ -72,6 +85,15 @@ import Testing
             frame.withUnsafeMutableBytes { compressor.compress(content, into: $0) }
         }
         return Array(frame.prefix(length))
+    }
+
+    private func frame(of content: [UInt8], atMost limit: Int) -> [UInt8]? {
+        var frame = [UInt8](repeating: 0, count: content.count + LZ4Frame.overhead)
+        let compressor = LZ4Compressor()
+        let length = content.withUnsafeBytes { content in
+            frame.withUnsafeMutableBytes { compressor.compress(content, into: $0, atMost: limit) }
+        }
+        return length.map { Array(frame.prefix($0)) }
     }
 
     /// Makes the checksum of the header right again.

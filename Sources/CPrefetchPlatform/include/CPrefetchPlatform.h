@@ -38,6 +38,9 @@ int cplatform_birth_time(int fd, int64_t *nanoseconds);
 /// errno.
 int cplatform_inode(int directory, const char *name, uint64_t *inode);
 
+/// The length and the number of hard links of a file, without a look at its times. Returns 0, or -1 with errno.
+int cplatform_length_and_links(int fd, int64_t *length, uint64_t *links);
+
 /// Returns 1 when somebody has the file open for writing, 0 when not, -1 with errno.
 int cplatform_is_being_written(int fd);
 

@@ -111,7 +111,9 @@ final class CacheFolders: Sendable {
 
     private func openItemNow(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
         do throws(FileSystemError) {
-            return try fileSystem.open(CacheLayout.file(of: hash), in: current.items.descriptor, .read) {
+            return try fileSystem.open(
+                CacheLayout.file(of: hash), in: current.items.descriptor, .readWithoutAccessTime
+            ) {
                 file throws(FileSystemError) in
                 _ = try fileSystem.lockIfSupported(file, .shared)
                 return true

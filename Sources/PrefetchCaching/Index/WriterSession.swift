@@ -65,7 +65,7 @@ final class WriterSession: Sendable {
         let incoming = folders.current.incoming
         var bound: Int64 = 0
         if let held = state.lock {
-            let found = try onFiles(environment.fileSystem.attributes(of: held.file))
+            let found = try onFiles(environment.fileSystem.lengthAndLinks(of: held.file))
             if held.incoming === incoming, found.linkCount == 1 {
                 let written =
                     held.isListing ? state.intents.fileLength : held.bound > 0 ? WriterBound.length : 0
@@ -99,7 +99,7 @@ final class WriterSession: Sendable {
             if held.isListing, try !hasList(held.file) { state.lock?.isEmptied = true }
             let bound = bound()
             guard bound != held.bound else { return }
-            guard try environment.fileSystem.attributes(of: held.file).linkCount <= 1 else {
+            guard try environment.fileSystem.lengthAndLinks(of: held.file).linkCount <= 1 else {
                 throw FileSystemError(
                     "write", path: CacheLayout.lock(session: environment.session), errno: .tooManyLinks)
             }
@@ -237,7 +237,7 @@ final class WriterSession: Sendable {
         let fileSystem = environment.fileSystem
         do {
             // As it is until it was cut: it lists more than it must.
-            guard try fileSystem.attributes(of: held.file).linkCount <= 1 else { return }
+            guard try fileSystem.lengthAndLinks(of: held.file).linkCount <= 1 else { return }
             try fileSystem.resize(held.file, to: WriteIntents.headerOffset)
             state.lock?.isListing = false
             for part in state.intents.allParts {

@@ -5,9 +5,9 @@ internal import SystemPackage
 /// Puts a newer version in the place of a promoted file, or of the folder of a bundle, that its user has not changed.
 ///
 /// The two exchange their names in one step, so that there is always one of them, complete and durable. Before that, the
-/// ledger has an entry of the older version with the newer one as its successor; it is read as before. Afterwards the older
-/// version is in staging, where it is looked at once more: the user may have changed it at the last moment. Only when both
-/// names are durable is the newer version committed, and the older one removed.
+/// ledger has an entry of the older version with the newer one as its successor; it is read as before, and opened only when
+/// that is completed. Afterwards the older version is in staging, where it is looked at once more: the user may have changed
+/// it at the last moment. Only when both names are durable is the newer version committed, and the older one removed.
 struct Replacement: Sendable {
     let files: PromotedFiles
     let ledger: any PromotionLedger
@@ -77,6 +77,7 @@ struct Replacement: Sendable {
     /// | anything else | the newer version | it is removed, and the older one stays |
     /// | nothing | a folder | that gets the name: a volume that was checked after a power cut may have dropped it |
     /// | anything else | the older version | that is removed, unless its user has changed it |
+    /// | anything else | nothing | a folder's name is flushed: a process may have died after giving it |
     ///
     /// - Returns: The promotion as it is now.
     func complete(_ pending: LedgerEntry) throws(CacheError) -> LedgerEntry? {
@@ -114,8 +115,8 @@ struct Replacement: Sendable {
                 _ = try destinations.onDestination(
                     old, files.removal.putBack(name, as: old.name, from: staging, in: folder))
             } else {
-                // After a power cut, the older folder must not have its name in staging, which the process before may have
-                // ended, nor the newer one be under the name, and lack files.
+                // After a power cut, the older folder must not be back in staging, from where a process that has died since
+                // may have moved it, nor the newer one be under the name, and lack files.
                 if old.kind == .directory {
                     try destinations.onDestination(
                         old, fileSystem.synchronizeMove(from: staging, to: folder))
