@@ -62,7 +62,7 @@ package protocol FileSystem: Sendable {
     func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64?
 
     /// The length in bytes and the number of hard links of an open file (`statx` with only these; `fstat` on Darwin), for
-    /// a file that is written soon after: see ``inode(of:in:)``. A write of 16 bytes takes a third of the time.
+    /// a file that is written soon after, see ``inode(of:in:)``: both take half as long as with ``attributes(of:)``.
     func lengthAndLinks(of file: Descriptor) throws(FileSystemError) -> (length: Int64, linkCount: UInt64)
 
     /// The creation time of an open file, in nanoseconds since 1970 (`statx`; `st_birthtimespec` on Darwin), or `nil`

@@ -70,9 +70,8 @@ struct LZ4Compressor: ~Copyable {
         _ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, atMost limit: Int
     ) -> Int? {
         let limit = min(limit - LZ4Frame.overhead, content.count - 1)
-        // liblz4 may give up a few bytes before the end of its buffer.
-        let length = compressBlock(content, into: output, atMost: min(limit + 16, content.count - 1))
-        guard length > 0, length <= limit else { return nil }
+        let length = compressBlock(content, into: output, atMost: limit)
+        guard length > 0 else { return nil }
         return finish(output, of: content, blockLength: length, isStored: false)
     }
 

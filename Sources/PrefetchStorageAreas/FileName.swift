@@ -99,7 +99,7 @@ extension FileName {
         guard let first = scalars.first else { return .empty }
         guard string.utf8.count <= maximumBytes else { return .tooLong(bytes: string.utf8.count) }
         if first == "." { return .leadingDot }
-        // Most names; looking up the properties of every character would take longer than reading a small item.
+        // Most names, without looking up the properties of each character.
         if string.utf8.allSatisfy(isPlain), string.utf8.contains(where: { $0 > UInt8(ascii: " ") }) {
             return nil
         }

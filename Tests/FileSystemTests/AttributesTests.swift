@@ -35,6 +35,9 @@ import Testing
         let file = try live.open("file", in: folder.descriptor, .read)
         defer { live.close(file) }
         #expect(try live.attributes(of: file) == named)
+        let (length, linkCount) = try live.lengthAndLinks(of: file)
+        #expect(length == 5)
+        #expect(linkCount == 1)
     }
 
     @Test func twoNamesOfOneFileHaveOneIdentity() throws {
@@ -47,6 +50,10 @@ import Testing
         let other = try #require(try live.attributes(of: "other", in: folder.descriptor))
         #expect(one.identity == two.identity)
         #expect(one.linkCount == 2)
+        let links = try live.withFile("two", in: folder.descriptor, .read) { file throws(FileSystemError) in
+            try live.lengthAndLinks(of: file).linkCount
+        }
+        #expect(links == 2)
         #expect(one.identity != other.identity)
     }
 
