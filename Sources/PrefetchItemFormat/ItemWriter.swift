@@ -132,7 +132,8 @@ package final class ItemWriter {
             }
             decideEncoding(by: frames[0])
             guard encoding == .lz4 else { return try store(identity: pieces) }
-            for case let frame? in frames {
+            for frame in frames {
+                guard let frame else { preconditionFailure("only a trial may end without a frame") }
                 chunks.append(frame.chunk)
                 try write(frame.bytes)
             }
@@ -216,7 +217,7 @@ private struct Frame {
     let chunk: Chunk
 
     /// - Parameters:
-    ///   - isTrial: Whether there is no frame, `nil`, if it does not save enough.
+    ///   - isTrial: Whether to give up, with `nil`, when the frame does not save enough.
     ///   - room: Bytes to leave free after the frame, for data written in the same call.
     init?(
         compressing content: UnsafeRawBufferPointer, with codec: Codec, isTrial: Bool, leaving room: Int = 0

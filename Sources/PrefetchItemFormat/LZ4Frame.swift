@@ -62,10 +62,10 @@ struct LZ4Compressor: ~Copyable {
         return finish(output, of: content, blockLength: content.count, isStored: true)
     }
 
-    /// Compresses one chunk as ``compress(_:into:)`` does, unless the frame would have more than `limit` bytes. That is found
-    /// out sooner than a whole frame is made.
+    /// Compresses one chunk as ``compress(_:into:)`` does, unless nothing is saved, or the frame would have more than `limit`
+    /// bytes, which is found out before a whole frame is made.
     ///
-    /// - Returns: `nil` if it would.
+    /// - Returns: `nil` in these cases.
     func compress(
         _ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, atMost limit: Int
     ) -> Int? {

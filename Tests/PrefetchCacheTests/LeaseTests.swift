@@ -56,18 +56,6 @@ import Testing
         try expectNothingLeft(evicting)
     }
 
-    /// On a volume with a journal, to note when a file was read takes longer than to read it.
-    @Test func readingAnItemWritesNothing() throws {
-        let path = CacheLayout.file(of: try ItemKey(number: 3).hash)
-        let file = try engine.folders.current.items.fileSystem.open(
-            path, in: engine.folders.current.items.descriptor, .readWithoutAccessTime)
-        defer { engine.environment.fileSystem.close(file) }
-        // So long ago that the next read would be noted even with `relatime`.
-        try engine.environment.fileSystem.setAccessTime(1_000_000_000, of: file)
-        _ = try engine.read(ItemKey(number: 3), nil)
-        #expect(try engine.environment.fileSystem.accessTime(of: file) == 1_000_000_000)
-    }
-
     @Test func anItemThatIsBeingHandedOverStays() throws {
         let fileSystem = InterceptingFileSystem()
         let opening = try container.engine(fileSystem: fileSystem)

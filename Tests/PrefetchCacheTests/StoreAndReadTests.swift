@@ -1,4 +1,6 @@
 import Foundation
+import PrefetchFileSystem
+import PrefetchItemFormat
 import SystemPackage
 import Testing
 
@@ -14,6 +16,39 @@ import Testing
             try engine.store(content, key)
             #expect(try engine.content(key) == content)
         }
+    }
+
+    /// To note in the inode when a file was read takes longer than to read it.
+    @Test func readingLeavesTheAccessTime() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        let fileSystem = engine.environment.fileSystem
+        // So long ago that the next read would be noted even with `relatime`.
+        let longAgo: Int64 = 1_000_000_000
+        func open(_ key: ItemKey, _ mode: OpenMode) throws -> Descriptor {
+            try fileSystem.open(
+                CacheLayout.file(of: key.hash), in: engine.folders.current.items.descriptor, mode)
+        }
+        func isNoted(_ key: ItemKey, by read: () throws -> Void) throws -> Bool {
+            let file = try open(key, .readWithoutAccessTime)
+            defer { fileSystem.close(file) }
+            try fileSystem.setAccessTime(longAgo, of: file)
+            try read()
+            return try fileSystem.accessTime(of: file) != longAgo
+        }
+        try engine.store(prose(1000), "item")
+        let isUsual = try isNoted("item") {
+            let file = try open("item", .read)
+            defer { fileSystem.close(file) }
+            var byte: [UInt8] = [0]
+            _ = try byte.withMutableBytes { bytes throws(FileSystemError) in
+                try fileSystem.readAll(file, into: bytes, at: 0)
+            }
+        }
+        // A volume may keep no such times.
+        guard isUsual else { return }
+        let isNotedHere = try isNoted("item") { _ = try engine.read("item", nil) }
+        #expect(!isNotedHere)
     }
 
     @Test func aLaterStoreReplacesTheItem() throws {

@@ -36,6 +36,9 @@ public struct Workspace: Sendable {
         in parent: String?, keeping isKept: Bool = false, _ body: (Workspace) async throws -> Result
     ) async throws -> Result {
         let workspace = try Workspace(in: parent)
+        let volume = Volume(of: workspace.root.path(percentEncoded: false))
+        let ground = volume.map { "\($0)" } ?? "a file system that is not known"
+        FileHandle.standardError.write(Data("measuring on \(ground)\n".utf8))
         let result: Result
         do {
             result = try await body(workspace)

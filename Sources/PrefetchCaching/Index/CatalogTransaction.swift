@@ -161,7 +161,7 @@ extension CatalogTransaction {
         let kind: CatalogRow.Kind?
 
         static let columns = "key, source, contentLength, chargedLength, storedAt, uses, kind"
-        static let columnCount = 7
+        static let columnCount = columns.split(separator: ",").count
 
         init(_ row: Row) throws {
             key = try row.value(0)

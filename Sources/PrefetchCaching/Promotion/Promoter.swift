@@ -37,6 +37,9 @@ final class Promoter: Sendable {
 
     /// Returns the file of a promoted item, promoting the item first if necessary.
     ///
+    /// A promotion that is being replaced is waited for, or completed if a crash interrupted it: until then, the name of
+    /// neither version is certain to be durable.
+    ///
     /// - Parameter watcher: May cancel until the intent is entered; after that it is too late.
     /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the user moved or deleted the file and there is no cached
     ///   copy; ``CacheError/destination(_:_:)`` when the file cannot be written to its destination;

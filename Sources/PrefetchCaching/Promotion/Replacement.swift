@@ -77,7 +77,7 @@ struct Replacement: Sendable {
     /// | anything else | the newer version | it is removed, and the older one stays |
     /// | nothing | a folder | that gets the name: a volume that was checked after a power cut may have dropped it |
     /// | anything else | the older version | that is removed, unless its user has changed it |
-    /// | anything else | nothing | a folder's name is flushed: a process may have died after giving it |
+    /// | anything else | nothing | its name is flushed: a process may have died after giving it |
     ///
     /// - Returns: The promotion as it is now.
     func complete(_ pending: LedgerEntry) throws(CacheError) -> LedgerEntry? {
@@ -115,12 +115,10 @@ struct Replacement: Sendable {
                 _ = try destinations.onDestination(
                     old, files.removal.putBack(name, as: old.name, from: staging, in: folder))
             } else {
-                // After a power cut, the older folder must not be back in staging, from where a process that has died since
-                // may have moved it, nor the newer one be under the name, and lack files.
-                if old.kind == .directory {
-                    try destinations.onDestination(
-                        old, fileSystem.synchronizeMove(from: staging, to: folder))
-                }
+                // After a power cut, the older version must not be back in staging, from where a process that has died since
+                // may have moved it, nor a newer folder be under the name, and lack files.
+                try destinations.onDestination(
+                    old, fileSystem.synchronizeMove(from: staging, to: folder))
                 if staged != nil { try files.discardStaged(name, in: staging) }
             }
             try ledger.put(old, replacing: pending)

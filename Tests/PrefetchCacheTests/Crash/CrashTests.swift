@@ -33,9 +33,11 @@ import Testing
         let again = try #require(Self.again)
         let workload = try #require(CrashWorkload.all.first { $0.name == again[0] })
         let seed = again.count > 1 ? UInt64(again[1]) : nil
-        let steps = again.count > 2 ? again[2].split(separator: "/").compactMap { Step($0) } : nil
+        let names = again.count > 2 ? again[2].split(separator: "/") : nil
+        let steps = names?.compactMap { Step($0) }
         let outcome = try CrashEnumeration(workload: workload, seed: seed ?? TestRun.seed).run(only: steps)
         print("crashes, \(workload.name): \(outcome)")
         #expect(outcome.reports == [])
+        if let names { #expect(outcome.states == names.count, "there is no such state any more") }
     }
 }
