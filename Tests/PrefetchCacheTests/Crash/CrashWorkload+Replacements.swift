@@ -21,14 +21,12 @@ extension CrashWorkload {
                 "a file that its user has changed is not replaced", film, newerFilm, changing: "film.mp4"),
             leaving(
                 "a bundle that its user has changed is not replaced", site, newerSite, changing: "site/empty"),
+            recoveredReplacement(1, film, newerFilm, after: 1),
+            recoveredReplacement(2, site, newerSite, after: 2),
+            recoveredReplacement(3, film, newerFilm, after: 3),
+            recoveredReplacement(4, site, newerSite, after: 1, losing: documents.appending("site")),
+            recoveredReplacement(5, site, newerSite, after: 2, losing: documents.appending("site")),
         ]
-            + (1...3).map {
-                recoveredReplacement($0, after: $0, of: $0 == 2 ? (site, newerSite) : (film, newerFilm))
-            }
-            + [1, 2].map {
-                recoveredReplacement(
-                    $0 + 3, after: $0, of: (site, newerSite), losing: documents.appending("site"))
-            }
     }
 
     /// - Parameter old: Opened, whole and durable at the beginning.
@@ -63,13 +61,12 @@ extension CrashWorkload {
     }
 
     /// - Parameters:
-    ///   - changes: At which commit or rename the process died.
+    ///   - changes: The commits and renames after which the process died.
     ///   - lost: A name that the check of a volume without a journal dropped afterwards.
     private static func recoveredReplacement(
-        _ number: Int, after changes: Int, of versions: (SimulatedItem, SimulatedItem),
+        _ number: Int, _ old: SimulatedItem, _ new: SimulatedItem, after changes: Int,
         losing lost: FilePath? = nil
     ) -> CrashWorkload {
-        let (old, new) = versions
         var workload = replacing("recovery of a replacement \(number)", old, new)
         let open = workload.prepare
         workload.prepare = { world in

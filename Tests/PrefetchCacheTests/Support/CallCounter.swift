@@ -6,6 +6,7 @@ import SystemPackage
 final class CallCounter: Sendable {
     private let count = Atomic<Int>(0)
 
+    /// The number of calls so far.
     var value: Int { count.load(ordering: .relaxed) }
 
     /// The number of earlier calls.
