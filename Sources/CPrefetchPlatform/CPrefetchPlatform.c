@@ -45,6 +45,8 @@ int cplatform_allocate(int fd, off_t length) { return fallocate(fd, FALLOC_FL_KE
 
 int cplatform_sync_volume(int fd) { return syncfs(fd); }
 
+int cplatform_start_writing(int fd) { return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
 ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size) {
     return fgetxattr(fd, name, value, size);
 }

@@ -49,6 +49,10 @@ package protocol FileSystem: Sendable {
     /// on Darwin, `fsync` elsewhere). It is durable once anything on that drive is synchronised.
     func order(_ file: Descriptor) throws(FileSystemError)
 
+    /// Has the system begin to write a file, where it can be asked to (`sync_file_range` on Linux): several files whose
+    /// writing has begun are flushed in less time one after the other. Nothing is durable by this alone.
+    func startWriting(_ file: Descriptor)
+
     /// The attributes of an open file (`fstat`).
     func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes
 
@@ -177,6 +181,9 @@ package enum LockMode: Sendable {
 extension FileSystem {
     /// Synchronises, which is more than ordering.
     package func order(_ file: Descriptor) throws(FileSystemError) { try synchronize(file) }
+
+    /// Does nothing.
+    package func startWriting(_: Descriptor) {}
 
     /// None.
     package func protection(of _: Descriptor) throws(FileSystemError) -> FileProtection? { nil }

@@ -97,6 +97,11 @@ package struct LiveFileSystem: FileSystem {
         _ = try Platform.retrying("fsync") { Platform.order(file.rawValue) }
     }
 
+    package func startWriting(_ file: Descriptor) {
+        // The flush reports an error.
+        _ = Platform.startWriting(file.rawValue)
+    }
+
     package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("syncfs") { Platform.synchronizeVolume(file.rawValue) }
         // XFS continues to free space in the background, and no call waits for it.

@@ -79,6 +79,8 @@ enum Platform {
         /// Linux has no barrier that leaves the data in the drive's cache.
         static func order(_ file: CInt) -> CInt { fsync(file) }
 
+        static func startWriting(_ file: CInt) -> CInt { cplatform_start_writing(file) }
+
         static func synchronizeVolume(_ file: CInt) -> CInt { cplatform_sync_volume(file) }
 
         static func volume(_ file: CInt, _ figures: inout VolumeFigures) -> CInt {
@@ -201,6 +203,9 @@ enum Platform {
             guard [ENOTSUP, ENOTTY, EINVAL].contains(errno) else { return -1 }
             return synchronize(file)
         }
+
+        /// Darwin has no such call.
+        static func startWriting(_: CInt) -> CInt { 0 }
 
         /// Not `fstatvfs`, which counts blocks in 32 bits: a volume of 16 TiB would appear empty.
         static func volume(_ file: CInt, _ figures: inout VolumeFigures) -> CInt {

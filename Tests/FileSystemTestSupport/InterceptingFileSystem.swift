@@ -366,6 +366,8 @@ package final class InterceptingFileSystem: FileSystem {
         return try live.volume(of: file)
     }
 
+    package func startWriting(_ file: Descriptor) { live.startWriting(file) }
+
     package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .synchronizeVolume, name: name(of: file)), of: file)
         if let space {

@@ -202,6 +202,28 @@ import Testing
         #expect(try engine.open("Doc.txt").value != nil)
     }
 
+    /// Another process may make the folder anew, and die before it flushes.
+    @Test func theNameOfAFolderIsFlushedOnceAndThatOfAnotherOneAgain() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let log = OperationLog()
+        let documents = container.documents.path
+        fileSystem.intercept { operation in
+            if operation.kind == .synchronize, operation.name == documents { log.add(operation) }
+        }
+        for key in ["a", "b", "c"] as [ItemKey] { try engine.store(prose(900), key, in: "Podcasts") }
+        _ = try engine.open("a")
+        let count = log.operations.count
+        #expect(count > 0)
+        _ = try engine.open("b")
+        #expect(log.operations.count == count)
+        let folder = container.documents.appending(path: "Podcasts")
+        try FileManager.default.moveItem(at: folder, to: container.documents.appending(path: "Old"))
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        _ = try engine.open("c")
+        #expect(log.operations.count == count + 1)
+    }
+
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func whateverTheStepTheNextOpenFindsOneWholeFile(encoding: ItemEncoding) throws {
         for steps in TestRun.numbers(every: 6) {

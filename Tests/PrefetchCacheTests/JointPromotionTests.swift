@@ -201,7 +201,7 @@ import Testing
         #expect(taken == Set(items.map { CacheLayout.keyLock(of: $0.key.hash).string }).sorted())
     }
 
-    /// Nothing is taken to a step before everything has come through the one before.
+    /// Nothing is taken to a step before everything has come through the one before. Contents and intents are one step.
     @Test func theStepsComeInTheirOrder() throws {
         let items = try items(3, .lz4)
         let engine = try engine(with: items)
@@ -217,7 +217,7 @@ import Testing
         }
         #expect(
             steps == [
-                "content", "content", "content", "commit", "publish", "publish", "publish",
+                "commit", "content", "content", "content", "publish", "publish", "publish",
                 "folder", "commit", "remove", "remove", "remove",
             ])
     }

@@ -32,7 +32,12 @@ int floor_write_new(int directory_fd, const char *name, const void *bytes, size_
 
 int floor_read_whole(int directory_fd, const char *name, void *buffer, size_t capacity,
                      size_t *length) {
-    int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+#if defined(O_NOATIME)
+    const int access_not_noted = O_NOATIME;
+#else
+    const int access_not_noted = 0;
+#endif
+    int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | access_not_noted);
     if (fd < 0) return errno;
     ssize_t count = read(fd, buffer, capacity);
     int result = count < 0 ? errno : 0;

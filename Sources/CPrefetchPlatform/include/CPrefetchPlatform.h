@@ -26,6 +26,9 @@ int cplatform_allocate(int fd, off_t length);
 /// Writes all that is pending on the volume of a file (`syncfs`). Returns 0, or -1 with errno.
 int cplatform_sync_volume(int fd);
 
+/// Has what is pending of a file written, without waiting (`sync_file_range`). Returns 0, or -1 with errno.
+int cplatform_start_writing(int fd);
+
 ssize_t cplatform_fgetxattr(int fd, const char *name, void *value, size_t size);
 int cplatform_fsetxattr(int fd, const char *name, const void *value, size_t size);
 int cplatform_fremovexattr(int fd, const char *name);

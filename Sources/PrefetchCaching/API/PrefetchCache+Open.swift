@@ -27,8 +27,32 @@ extension PrefetchCache {
         _ key: ItemKey, progress: (@Sendable (OpenProgress) -> Void)? = nil
     ) async throws(CacheError) -> Lookup<PromotedFile> {
         try await Cancellation.following { () async throws(CacheError) in
-            try await run { engine throws(CacheError) in
+            // Those who want to see the progress of theirs open it alone.
+            if progress == nil, let lookup = try await openSharing(key) { return lookup }
+            return try await run { engine throws(CacheError) in
                 try engine.open(key, for: .currentTask(progress, engine.usage))
+            }
+        }
+    }
+
+    /// Opens an item together with those that other tasks open at this time.
+    ///
+    /// - Returns: `nil` if it has to be opened alone.
+    private func openSharing(_ key: ItemKey) async throws(CacheError) -> Lookup<PromotedFile>? {
+        let lookup: Lookup<PromotedFile>?? = try await run { [opens] engine throws(CacheError) in
+            if let opened = try engine.openAgain(key) { return .hit(opened) }
+            guard opens.lead() else { return nil }
+            defer { opens.pass() }
+            return .some(try opens.open(key, in: engine, for: .currentTask(nil, engine.usage))?.get())
+        }
+        if let lookup { return lookup }
+        switch await opens.join(key) {
+        case .opened(let outcome): return try outcome.get()
+        case .alone: return nil
+        case .lead:
+            defer { opens.pass() }
+            return try await run { [opens] engine throws(CacheError) in
+                try opens.open(key, in: engine, for: .currentTask(nil, engine.usage))?.get()
             }
         }
     }

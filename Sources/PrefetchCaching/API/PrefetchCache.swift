@@ -36,6 +36,7 @@ public final class PrefetchCache: Sendable {
     let engine: SuspendableEngine
     let environment: CacheEnvironment
     let lanes = Lanes()
+    let opens = SharedOpens()
     private let hub = EventHub()
 
     /// Opens the cache of an app, creates missing folders, and recovers from a crash.

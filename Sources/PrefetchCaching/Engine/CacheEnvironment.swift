@@ -32,6 +32,8 @@ public struct CacheEnvironment: Sendable {
     /// The number of threads for parallel work. ``PrefetchCache/verify(_:progress:)`` uses all of them; the
     /// chunks of one item are compressed and decompressed by at most 4.
     public var parallelism: Int
+    /// The longest content, in bytes, that the first open copies although it might rename the item's file.
+    package var longestCopy: Int64
     /// Receives warnings and errors that no call throws.
     public var logger: Logger
 
@@ -44,7 +46,7 @@ public struct CacheEnvironment: Sendable {
         fileSystem: any FileSystem, now: @escaping @Sendable () -> Int64,
         uptime: @escaping @Sendable () -> Duration, probe: (any VolumeProbing)? = nil,
         coordinator: (any FileCoordinating)? = nil, session: String, bootIdentifier: String,
-        parallelism: Int, logger: Logger
+        parallelism: Int, longestCopy: Int64 = 64 << 10, logger: Logger
     ) {
         self.fileSystem = fileSystem
         self.now = now
@@ -54,6 +56,7 @@ public struct CacheEnvironment: Sendable {
         self.session = session
         self.bootIdentifier = bootIdentifier
         self.parallelism = parallelism
+        self.longestCopy = longestCopy
         self.logger = logger
     }
 }

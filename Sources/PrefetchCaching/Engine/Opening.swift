@@ -31,16 +31,47 @@ extension Engine {
         stride(from: 0, to: keys.count, by: Promotion.most).flatMap { start in
             let keys = Array(keys[start..<min(start + Promotion.most, keys.count)])
             return zip(keys, promoter.openTogether(keys, for: watcher)).map { key, outcome in
-                Result { () throws(CacheError) in
-                    switch outcome {
-                    case .ended(let result): return try noted(try result.get(), of: key)
-                    case .again(let lease):
-                        defer { if let lease { environment.fileSystem.close(lease) } }
-                        return try open(key, for: watcher)
-                    }
-                }.mapError(usage.reported)
+                switch outcome {
+                case .ended(let result): return noted(result, of: key)
+                case .again(let lease):
+                    defer { if let lease { environment.fileSystem.close(lease) } }
+                    return Result { () throws(CacheError) in try open(key, for: watcher) }
+                        .mapError(usage.reported)
+                }
             }
         }
+    }
+
+    /// The file of an item that was opened before, if that is found without waiting.
+    func openAgain(_ key: ItemKey) throws(CacheError) -> PromotedFile? {
+        guard let opened = try promoter.openAgain(key) else { return nil }
+        noteOpen(opened)
+        return opened
+    }
+
+    /// Opens items at their first open, sharing the flushes, as far as that is quick and waits for no other process.
+    ///
+    /// - Parameter keys: At most ``Promotion/most``.
+    /// - Returns: The result for each key, in the order of the keys; `nil` for one that has to be opened alone.
+    func openQuickly(_ keys: [ItemKey], for watcher: OpenWatcher)
+        -> [Result<Lookup<PromotedFile>, CacheError>?]
+    {
+        zip(keys, promoter.openWithoutWaiting(keys, for: watcher)).map { key, outcome in
+            switch outcome {
+            // Opened alone, it is interrupted by the suspension, and made again.
+            case .ended(.failure(.suspended)): return nil
+            case .ended(let result): return noted(result, of: key)
+            case .again(let lease):
+                if let lease { environment.fileSystem.close(lease) }
+                return nil
+            }
+        }
+    }
+
+    private func noted(_ result: Result<Lookup<PromotedFile>, CacheError>, of key: ItemKey)
+        -> Result<Lookup<PromotedFile>, CacheError>
+    {
+        Result { () throws(CacheError) in try noted(try result.get(), of: key) }.mapError(usage.reported)
     }
 
     private func noted(_ lookup: Lookup<PromotedFile>, of key: ItemKey)

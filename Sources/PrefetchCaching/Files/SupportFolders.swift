@@ -35,7 +35,7 @@ final class SupportFolders: Sendable {
             area == .applicationSupport ? CacheLayout.folderPermissions : CacheLayout.userFolderPermissions
         var names = path?.components ?? []
         for index in names.indices {
-            folder = try Self.openOrCreate(&names[index], in: folder, permissions)
+            folder = try openOrCreate(&names[index], in: folder, permissions)
             if index == names.startIndex, isBelowExcludedFolder(path, in: area) { try renewExclusion(folder) }
         }
         do {
@@ -46,12 +46,17 @@ final class SupportFolders: Sendable {
         return folder
     }
 
-    private static func openOrCreate(
+    private func openOrCreate(
         _ name: inout FileName, in folder: Directory, _ permissions: FilePermissions
     ) throws(FileSystemError) -> Directory {
         while true {
             do {
-                return try folder.openOrCreate(name.path, permissions: permissions, flushing: true)
+                _ = try fileSystem.makeDirectory(
+                    name.path, in: folder.descriptor, permissions: permissions)
+                let inner = try fileSystem.open(name.path, in: folder.descriptor, .directory)
+                let opened = Directory(inner, of: fileSystem)
+                try durableNames.flush(name.path, of: opened, in: folder)
+                return opened
             } catch {
                 guard error.isRefusedName, let other = name.adapted(to: error.errno) else { throw error }
                 name = other
@@ -264,9 +269,34 @@ final class SupportFolders: Sendable {
     }
 }
 
-/// The names that this process has flushed, each with those of all folders above it.
+/// The names of folders that this process has flushed.
 final class DurableNames: Sendable {
+    /// Each with those of all folders above it.
     private let flushed = UnfairMutex<Set<FilePath>>([])
+    private let links = UnfairMutex<Set<Link>>([])
+
+    /// A folder under a name in another one. Its creation time tells it from a later folder that gets its inode.
+    private struct Link: Hashable {
+        let parent: FileAttributes.Identity
+        let name: FilePath
+        let folder: FileAttributes.Identity
+        let birthTime: Int64
+    }
+
+    /// Makes the name of an open folder in another one durable, once: whoever created it may have died before flushing
+    /// it. Each time, where the file system keeps no creation times.
+    func flush(_ name: FilePath, of folder: Directory, in parent: Directory) throws(FileSystemError) {
+        let fileSystem = parent.fileSystem
+        var link: Link?
+        if let birthTime = try fileSystem.birthTime(of: folder.descriptor) {
+            link = Link(
+                parent: try fileSystem.attributes(of: parent.descriptor).identity, name: name,
+                folder: try fileSystem.attributes(of: folder.descriptor).identity, birthTime: birthTime)
+        }
+        if let link, links.withLock({ $0.contains(link) }) { return }
+        try fileSystem.synchronize(parent.descriptor)
+        if let link { _ = links.withLock { $0.insert(link) } }
+    }
 
     /// Makes the name of a folder and those of all folders above it durable, once. Folders that this user may
     /// not open were not created by us, and are skipped.

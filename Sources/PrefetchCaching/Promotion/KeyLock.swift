@@ -48,6 +48,31 @@ final class KeyLock: Sendable {
         return try body()
     }
 
+    /// Runs `body` under those locks of several keys that nothing holds. Waits for none.
+    ///
+    /// - Parameter body: Receives whether the lock of a key is held.
+    func holdFree<Result>(
+        _ hashes: [KeyHash], _ body: ((KeyHash) -> Bool) throws(CacheError) -> Result
+    ) throws(CacheError) -> Result {
+        var held: [String: Descriptor] = [:]
+        defer {
+            for (name, file) in held {
+                staging.fileSystem.unlock(file)
+                endTurn(name)
+            }
+        }
+        for name in Set(hashes.map { CacheLayout.keyLock(of: $0).string }) where beginTurnIfFree(name) {
+            do throws(CacheError) {
+                held[name] = try take(FilePath(name), waiting: false)
+            } catch {
+                endTurn(name)
+                throw error
+            }
+            if held[name] == nil { endTurn(name) }
+        }
+        return try body { held[CacheLayout.keyLock(of: $0).string] != nil }
+    }
+
     /// Runs `body` under the lock of a key, unless it is held elsewhere.
     func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) {
         guard let file = try take(CacheLayout.keyLock(of: hash), waiting: false) else { return }
@@ -98,6 +123,14 @@ final class KeyLock: Sendable {
             return turn
         }
         turn?.wait()
+    }
+
+    private func beginTurnIfFree(_ name: String) -> Bool {
+        turns.withLock { turns in
+            guard turns[name] == nil else { return false }
+            turns[name] = []
+            return true
+        }
     }
 
     private func endTurn(_ name: String) {

@@ -46,19 +46,22 @@ final class Promoter: Sendable {
     ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/insufficientSpace(needed:available:)``;
     ///   ``CacheError/cancelled``.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .never) throws(CacheError) -> Lookup<PromotedFile> {
-        // A check without the lock finds most promoted items. One with a cached copy most probably was not promoted, and
-        // the name of one that is being replaced may not be durable.
-        if try !copies.isThere(key), let entry = try ledger.entry(for: key), !entry.isUnfinished,
-            let opened = try files.existingFile(of: entry)
-        {
-            files.noteUse(of: entry)
-            return .hit(opened)
-        }
+        if let opened = try openAgain(key) { return .hit(opened) }
         do {
             return try openUnderLock(key, watcher)
         } catch .overtaken {
             return try openUnderLock(key, watcher)
         }
+    }
+
+    /// Returns the file of an item that was promoted before, as far as that is certain without a lock. One with a cached
+    /// copy most probably was not promoted, and the name of one that is being replaced may not be durable.
+    func openAgain(_ key: ItemKey) throws(CacheError) -> PromotedFile? {
+        guard try !copies.isThere(key), let entry = try ledger.entry(for: key), !entry.isUnfinished,
+            let opened = try files.existingFile(of: entry)
+        else { return nil }
+        files.noteUse(of: entry)
+        return opened
     }
 
     private func openUnderLock(_ key: ItemKey, _ watcher: OpenWatcher)
@@ -225,7 +228,7 @@ final class Promoter: Sendable {
     {
         for _ in 0..<Self.attempts {
             try watcher.checkCancellation()
-            switch Promotion(of: [key], stager, publisher, for: watcher).run()[0] {
+            switch Promotion(of: [key], isJoint: false, stager, publisher, for: watcher).run()[0] {
             case .ended(let result): return try result.get()
             case .again(leasing: nil): return .miss(.absent)
             case .again(leasing: let file?): stager.fileSystem.close(file)
@@ -242,11 +245,26 @@ final class Promoter: Sendable {
         guard keys.count > 1 else { return keys.map { _ in .again(leasing: nil) } }
         do {
             return try locks.hold(keys.map(\.hash)) {
-                Promotion(of: keys, stager, publisher, for: watcher).run()
+                Promotion(of: keys, isJoint: true, stager, publisher, for: watcher).run()
             }
         } catch {
             // The error may concern only one key's lock; opening that key alone will report it.
             return keys.map { .again(leasing: stager.lease($0)) }
+        }
+    }
+
+    /// As ``openTogether(_:for:)``, and also for a single key; what is locked has to be opened alone.
+    func openWithoutWaiting(_ keys: [ItemKey], for watcher: OpenWatcher) -> [Promotion.Outcome] {
+        do {
+            return try locks.holdFree(keys.map(\.hash)) { isHeld in
+                let free = keys.filter { isHeld($0.hash) }
+                var outcomes = Promotion(of: free, isJoint: true, stager, publisher, for: watcher).run()[...]
+                return keys.map { key in
+                    isHeld(key.hash) ? outcomes.removeFirst() : .again(leasing: nil)
+                }
+            }
+        } catch {
+            return keys.map { _ in .again(leasing: nil) }
         }
     }
 }

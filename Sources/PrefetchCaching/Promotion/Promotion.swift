@@ -33,8 +33,20 @@ struct Promotion {
         let item: FileAttributes
         let place: PromotionPlace
         var entry: LedgerEntry
+        /// What was decoded, until it is flushed.
+        var content: StagedContent?
         /// Whether it is published after the others are committed: its intended name is taken or rejected.
         var isWaiting = false
+
+        func failureOfFlush(by stager: Stager) -> CacheError? {
+            guard let content else { return nil }
+            do throws(CacheError) {
+                try stager.flush(content, for: entry)
+                return nil
+            } catch {
+                return error
+            }
+        }
     }
 
     /// What happens to an item after a step.
@@ -67,14 +79,19 @@ struct Promotion {
     private var ledger: any PromotionLedger { stager.ledger }
 
     /// - Parameters:
-    ///   - keys: At most ``most``. The caller holds their locks, and there is no entry of a single one.
+    ///   - keys: At most ``most``. The caller holds their locks.
+    ///   - isJoint: Whether what concerns one of the items only, or takes long, is left to opening it alone. Otherwise
+    ///     there is one key, without an entry.
     ///   - watcher: May cancel until the intents are entered.
-    init(of keys: [ItemKey], _ stager: Stager, _ publisher: Publisher, for watcher: OpenWatcher) {
+    init(
+        of keys: [ItemKey], isJoint: Bool, _ stager: Stager, _ publisher: Publisher,
+        for watcher: OpenWatcher
+    ) {
         self.stager = stager
         self.publisher = publisher
         self.keys = keys
         self.watcher = watcher
-        isJoint = keys.count > 1
+        self.isJoint = isJoint
         results = keys.map { _ in nil }
     }
 
@@ -82,7 +99,7 @@ struct Promotion {
     consuming func run() -> [Outcome] {
         prepare()
         // If only one of several is left, it is opened alone, since only then are others evicted for it.
-        if !isJoint || members.count > 1 {
+        if keys.count == 1 || members.count > 1 {
             stage()
             enterIntents()
             takeRenamed()
@@ -156,7 +173,7 @@ struct Promotion {
         return place
     }
 
-    /// Decodes items into staging, durably, and verifies those that are renamed.
+    /// Decodes items into staging, and verifies those that are renamed.
     private mutating func stage() {
         let (stager, watcher, isJoint) = (stager, watcher, isJoint)
         forEach { member throws(CacheError) in
@@ -172,11 +189,10 @@ struct Promotion {
                 try stager.admission.makeRoomToOpen(member.entry.contentBytes, in: member.place.staging)
             }
             do throws(CacheError) {
-                try stager.decode(
-                    member.reader, to: &member.entry, in: member.place.staging, for: watcher
-                ) { entry, file throws(CacheError) in
-                    try isJoint ? stager.flush(file, for: entry) : stager.flush(file, entering: entry)
-                }
+                let content = try stager.decode(
+                    member.reader, to: &member.entry, in: member.place.staging, for: watcher)
+                if isJoint { content.startWriting() }
+                member.content = content
             } catch .item(let damage) {
                 return .missed(try Miss(damage))
             }
@@ -184,18 +200,31 @@ struct Promotion {
         }
     }
 
-    /// Enters all intents in one transaction, except that of a single decoded item, which was entered while its content
-    /// was flushed.
+    /// Makes the decoded contents durable and enters all intents, in one transaction, in parallel: neither counts without
+    /// the other, and until both are durable the cached copies are the items.
     private mutating func enterIntents() {
         areIntentsEntered = true
-        guard isJoint || members.allSatisfy(Self.isRenamed) else { return }
-        let stager = stager
-        guard let failure = put() else { return }
-        forEach(where: { $0.entry.mode == .decode }) { member throws(CacheError) in
-            try stager.discardUnlessEntered(member.entry, stagedIn: member.place.staging)
-            return .stays
+        guard !members.isEmpty else { return }
+        let (stager, files, ledger, members) = (stager, files, ledger, members)
+        func work(_ index: Int) -> [CacheError?] {
+            index == 0 ? [put()] : members.map { $0.failureOfFlush(by: stager) }
         }
-        leave(failure)
+        let failures = stager.environment.parallelism > 1 ? inParallel(2, work) : [work(0), work(1)]
+        if let failure = failures[0][0] {
+            forEach(where: { $0.entry.mode == .decode }) { member throws(CacheError) in
+                try stager.discardUnlessEntered(member.entry, stagedIn: member.place.staging)
+                return .stays
+            }
+            return leave(failure)
+        }
+        let failed = Dictionary(uniqueKeysWithValues: zip(members.map(\.index), failures[1]))
+        forEach { member throws(CacheError) in
+            member.content = nil
+            guard let failure = failed[member.index] ?? nil else { return .stays }
+            try ledger.remove(member.entry)
+            try files.discardStaged(FilePath(member.entry.stagedName), in: member.place.staging)
+            throw failure
+        }
     }
 
     /// Enters all promotions in their current state.

@@ -91,6 +91,11 @@ final class StagedContent {
         }
     }
 
+    /// Has the system begin to write a single file.
+    func startWriting() {
+        if bundle == nil { fileSystem.startWriting(descriptor) }
+    }
+
     /// Flushes what was written: the file, or all files and folders of a bundle.
     func flush(by flush: (Descriptor) throws(FileSystemError) -> Void) throws(FileSystemError) {
         guard let bundle else { return try flush(descriptor) }

@@ -110,15 +110,21 @@ final class Stager: Sendable {
     }
 
     /// The intent to promote an item, and the attributes of its file.
+    ///
+    /// Short content is copied if there is room: a file that is renamed has to be flushed three times before it gets its
+    /// name, and one that is copied once.
     func intent(
         _ footer: ItemFooter, of file: Descriptor, to target: Destination, in place: PromotionPlace
     ) throws(CacheError) -> (entry: LedgerEntry, item: FileAttributes) {
         let key = footer.metadata.key
         let item = try files.attributes(of: file)
         // A file with a second hard link must not be truncated under that name.
-        let isRenamed =
+        var isRenamed =
             footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
             && footer.metadata.parts.isEmpty
+        if isRenamed, footer.contentBytes <= environment.longestCopy {
+            isRenamed = try !admission.hasRoomToOpen(footer.contentBytes, in: place.staging)
+        }
         let entry = LedgerEntry(
             key: key, state: .intent, mode: isRenamed ? .rename : .decode,
             area: target.area, folder: place.path, name: target.name,
@@ -155,13 +161,10 @@ final class Stager: Sendable {
         }
     }
 
-    /// Decodes the content into a new staging file, verifying every chunk.
-    ///
-    /// - Parameter finish: Makes the file durable while it is open. When it throws, the file is removed.
+    /// Decodes the content into a new staging file, verifying every chunk. On failure the file is removed.
     func decode(
-        _ reader: ItemReader, to entry: inout LedgerEntry, in staging: Directory, for watcher: OpenWatcher,
-        _ finish: (LedgerEntry, StagedContent) throws(CacheError) -> Void
-    ) throws(CacheError) {
+        _ reader: ItemReader, to entry: inout LedgerEntry, in staging: Directory, for watcher: OpenWatcher
+    ) throws(CacheError) -> StagedContent {
         try stage(&entry, in: staging) { entry, content throws(CacheError) in
             try stream(reader, for: watcher) { piece throws(CacheError) in
                 try destinations.onDestination(entry, content.append(piece))
@@ -169,16 +172,16 @@ final class Stager: Sendable {
             try destinations.onDestination(entry) { () throws(FileSystemError) in
                 _ = try files.mark(content.descriptor, entry.backup, in: entry.area, entry.folder)
             }
-            try finish(entry, content)
         }
     }
 
     /// Creates a staging file, or the folder of a bundle, with what `body` writes to it, and records its identity in the
     /// intent.
+    @discardableResult
     private func stage(
         _ entry: inout LedgerEntry, in staging: Directory,
         _ body: (LedgerEntry, StagedContent) throws(CacheError) -> Void
-    ) throws(CacheError) {
+    ) throws(CacheError) -> StagedContent {
         let name = FilePath(entry.stagedName)
         let content = try destinations.onDestination(
             entry, StagedContent(creating: name, of: entry.parts, in: staging))
@@ -187,6 +190,7 @@ final class Stager: Sendable {
             entry.birthTime = try files.birthTime(of: content.descriptor)
             entry.origin = .written
             try body(entry, content)
+            return content
         } catch {
             try files.discardStaged(name, in: staging)
             throw error
@@ -199,33 +203,6 @@ final class Stager: Sendable {
         try destinations.onDestination(entry) { () throws(FileSystemError) in
             try content.flush { file throws(FileSystemError) in try fileSystem.order(file) }
         }
-    }
-
-    /// Makes a staged file durable and enters its intent in parallel: neither counts without the other, and until both
-    /// are durable the cached copy is the item.
-    func flush(_ content: StagedContent, entering entry: LedgerEntry) throws(CacheError) {
-        let outcomes = both(
-            { () throws(CacheError) in try ledger.put(entry, replacing: nil) },
-            { () throws(CacheError) in try flush(content, for: entry) })
-        do {
-            for outcome in outcomes { try outcome.get() }
-        } catch {
-            // Even after an error of the ledger the intent may have been entered.
-            if try ledger.entry(for: entry.key)?.stagedName == entry.stagedName {
-                try ledger.remove(entry)
-            }
-            throw error
-        }
-    }
-
-    /// Runs both in parallel, if there are two threads.
-    private func both(
-        _ one: () throws(CacheError) -> Void, _ other: () throws(CacheError) -> Void
-    ) -> [Result<Void, CacheError>] {
-        func run(_ index: Int) -> Result<Void, CacheError> {
-            Result { () throws(CacheError) in try index == 0 ? one() : other() }
-        }
-        return environment.parallelism > 1 ? inParallel(2, run) : [run(0), run(1)]
     }
 
     /// Hands the verified content of an item to `body`, piece by piece.

@@ -11,6 +11,7 @@ extension CrashWorkload {
         [
             mixed, sharedNameTogether, sameContentTogether, inFolders,
             crossingTogether(documents), crossingTogether(documents.appending("Podcasts")),
+            quickly("one", [text]), quickly("one that is copied", [film]), quickly("three", [text, film, more]),
         ]
     }
 
@@ -21,6 +22,16 @@ extension CrashWorkload {
         let keys = items.map(\.key)
         return CrashWorkload(name: "together, \(name)", kept: items) { world in
             try world.open(keys, world.engine())
+        }
+    }
+
+    /// As several tasks open them.
+    private static func quickly(_ name: String, _ items: [SimulatedItem]) -> CrashWorkload {
+        CrashWorkload(name: "quickly, \(name)", kept: items) { world in
+            let outcomes = try world.engine(longestCopy: .max).openQuickly(items.map(\.key), for: .never)
+            for case .some(let outcome) in outcomes {
+                if case .hit(let opened) = try outcome.get() { world.note(opened) }
+            }
         }
     }
 

@@ -52,7 +52,9 @@ final class SimulatedWorld: Sendable {
     }
 
     /// The engine of a process of its own.
-    func engine() throws -> Engine {
+    ///
+    /// - Parameter longestCopy: 0 to rename every identity item that can be renamed.
+    func engine(longestCopy: Int64 = 0) throws -> Engine {
         let number = Self.processes.wrappingAdd(1, ordering: .relaxed).newValue
         let session = "0000\(String(number + 0x1000_0000_0000, radix: 16))"
         let ledger = SimulatedLedger(
@@ -65,7 +67,8 @@ final class SimulatedWorld: Sendable {
                 fileSystem: fileSystem, now: { 1_700_000_000_000 },
                 uptime: { .seconds(looks.wrappingAdd(60, ordering: .relaxed).newValue) },
                 probe: FixedVolumeProbe.roomy, session: String(session.suffix(16)), bootIdentifier: "boot",
-                parallelism: 1, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
+                parallelism: 1, longestCopy: longestCopy,
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
             ledger: ledger)
     }
 

@@ -71,12 +71,13 @@ final class TemporaryContainer: Sendable {
     ///   - ledger: `nil` for the one in the container.
     ///   - now: `nil` for a clock that goes on by a second whenever it is read.
     ///   - isRecovering: Whether what a crash left behind is settled.
+    ///   - longestCopy: 0 to rename every identity item that can be renamed: those of tests are short.
     func engine(
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
         probe: (any VolumeProbing)? = FixedVolumeProbe.roomy,
         coordinator: (any FileCoordinating)? = nil, areas: StorageAreas? = nil,
         ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil, isRecovering: Bool = true,
-        parallelism: Int = 2
+        parallelism: Int = 2, longestCopy: Int64 = 0
     ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
@@ -85,7 +86,7 @@ final class TemporaryContainer: Sendable {
             environment: CacheEnvironment(
                 fileSystem: fileSystem, now: { now?() ?? clock.next() }, uptime: { clock.uptime },
                 probe: probe, coordinator: coordinator,
-                session: session, bootIdentifier: boot, parallelism: parallelism,
+                session: session, bootIdentifier: boot, parallelism: parallelism, longestCopy: longestCopy,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
             ledger: ledger, isRecovering: isRecovering)
     }

@@ -27,6 +27,7 @@ public final class FloorTasksContender: TasksContender {
                     case .store: try floor.store(index, content)
                     case .read:
                         guard try floor.read(index) == workload.size else { throw ContenderError.missing }
+                    case .promote: try floor.promote(index)
                     }
                 }
             }

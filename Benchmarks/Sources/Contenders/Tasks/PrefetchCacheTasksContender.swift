@@ -48,6 +48,10 @@ public final class PrefetchCacheTasksContender: TasksContender {
                             else {
                                 throw ContenderError.missing
                             }
+                        case .promote:
+                            guard try await cache.open(items[index].key) != nil else {
+                                throw ContenderError.missing
+                            }
                         }
                     }
                 }

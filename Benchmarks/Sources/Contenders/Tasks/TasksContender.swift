@@ -2,10 +2,10 @@ public import Foundation
 
 /// What is measured of several tasks at once, in the order in which one round does it.
 public enum TasksJob: String, CaseIterable, Sendable {
-    case store, read
+    case store, read, promote
 }
 
-/// One way to have several tasks store and read the items of a workload at the same time, each its share.
+/// One way to have several tasks store, read and open the items of a workload at the same time, each its share.
 public protocol TasksContender: AnyObject {
     /// A short name for tables.
     var name: String { get }
