@@ -12,6 +12,8 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct SharedOpensTests {
     private let container: TemporaryContainer
     private let fileSystem = InterceptingFileSystem()
+    /// Of this test, so that it does not wait for others between the calls.
+    private let executor = BlockingExecutor(width: 4)
 
     init() throws {
         container = try TemporaryContainer()
@@ -43,7 +45,9 @@ import Testing
         init(_ key: ItemKey, in fileSystem: InterceptingFileSystem) {
             let lock = CacheLayout.keyLock(of: key.hash).string
             fileSystem.intercept { [self] operation in
-                if operation.kind == .attributes { looks.wrappingAdd(1, ordering: .relaxed) }
+                if operation.kind == .attributes, isTaken.load(ordering: .relaxed) {
+                    looks.wrappingAdd(1, ordering: .relaxed)
+                }
                 guard operation.kind == .lock, operation.name == lock,
                     !isTaken.exchange(true, ordering: .relaxed)
                 else { return }
@@ -55,130 +59,143 @@ import Testing
             while !isTaken.load(ordering: .relaxed) { await Task.yield() }
         }
 
-        /// Waits until something has looked at so many files.
+        /// Waits until files were looked at so many times since the task was held up.
         func waitForLooks(_ count: Int) async {
-            let before = looks.load(ordering: .relaxed)
-            while looks.load(ordering: .relaxed) < before + count { await Task.yield() }
+            while looks.load(ordering: .relaxed) < count { await Task.yield() }
         }
 
         func release() { end.signal() }
     }
 
     @Test func thoseThatComeMeanwhileShareTheirFlushes() async throws {
-        let cache = try await cache()
-        let keys = try await store(40, in: cache)
-        let flushes = Atomic<Int>(0)
-        let documents = container.documents.path
-        let hold = Hold(keys[0], in: fileSystem)
-        try await withThrowingTaskGroup(of: Data?.self) { group in
-            group.addTask { try await cache.open(keys[0]).map { try Data(contentsOf: $0.url) } }
-            await hold.begin()
-            async let looked: Void = hold.waitForLooks(39)
-            for key in keys.dropFirst() {
-                group.addTask { try await cache.open(key).map { try Data(contentsOf: $0.url) } }
-            }
-            await looked
-            fileSystem.intercept { operation in
-                if operation.kind == .synchronize, operation.name == documents {
-                    flushes.wrappingAdd(1, ordering: .relaxed)
+        try await withTaskExecutorPreference(executor) {
+            let cache = try await cache()
+            let keys = try await store(40, in: cache)
+            let flushes = Atomic<Int>(0)
+            let documents = container.documents.path
+            let hold = Hold(keys[0], in: fileSystem)
+            try await withThrowingTaskGroup(of: Data?.self) { group in
+                group.addTask { try await cache.open(keys[0]).map { try Data(contentsOf: $0.url) } }
+                await hold.begin()
+                for key in keys.dropFirst() {
+                    group.addTask { try await cache.open(key).map { try Data(contentsOf: $0.url) } }
                 }
+                await hold.waitForLooks(39)
+                fileSystem.intercept { operation in
+                    if operation.kind == .synchronize, operation.name == documents {
+                        flushes.wrappingAdd(1, ordering: .relaxed)
+                    }
+                }
+                hold.release()
+                var contents: Set<Data> = []
+                for try await content in group { contents.insert(try #require(content)) }
+                #expect(contents == Set((0..<40).map { prose(3000, seed: $0) }))
             }
-            hold.release()
-            var contents: Set<Data> = []
-            for try await content in group { contents.insert(try #require(content)) }
-            #expect(contents == Set((0..<40).map { prose(3000, seed: $0) }))
+            // One of the first, and two or more of the others, of which up to 32 are opened at a time.
+            #expect(flushes.load(ordering: .relaxed) < 10)
+            try await cache.close()
         }
-        // One of the first, and two or more of the others, of which up to 32 are opened at a time.
-        #expect(flushes.load(ordering: .relaxed) < 10)
-        try await cache.close()
     }
 
     @Test func eachIsOpenedOnceHoweverManyAskForIt() async throws {
-        let cache = try await cache()
-        let keys = try await store(24, in: cache)
-        try await withThrowingTaskGroup(of: [ItemKey].self) { group in
-            for number in 0..<8 {
-                group.addTask {
-                    var random = SeededGenerator(seed: UInt64(number))
-                    var firstOpens: [ItemKey] = []
-                    for key in keys.shuffled(using: &random) {
-                        let opened = try #require(try await cache.open(key))
-                        if opened.isFirstOpen { firstOpens.append(key) }
+        try await withTaskExecutorPreference(executor) {
+            let cache = try await cache()
+            let keys = try await store(24, in: cache)
+            try await withThrowingTaskGroup(of: [ItemKey].self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        var random = SeededGenerator(seed: UInt64(number))
+                        var firstOpens: [ItemKey] = []
+                        for key in keys.shuffled(using: &random) {
+                            let opened = try #require(try await cache.open(key))
+                            if opened.isFirstOpen { firstOpens.append(key) }
+                        }
+                        return firstOpens
                     }
-                    return firstOpens
                 }
+                let firstOpens = try await group.reduce(into: []) { $0 += $1 }
+                #expect(firstOpens.count == keys.count)
+                #expect(Set(firstOpens) == Set(keys))
             }
-            let firstOpens = try await group.reduce(into: []) { $0 += $1 }
-            #expect(firstOpens.count == keys.count)
-            #expect(Set(firstOpens) == Set(keys))
+            #expect(try container.files(below: container.documents).count == keys.count)
+            try await cache.close()
         }
-        #expect(try container.files(below: container.documents).count == keys.count)
-        try await cache.close()
     }
 
     @Test func whoWaitsForALockHoldsNobodyUp() async throws {
-        let cache = try await cache()
-        let keys = try await store(2, in: cache)
-        let live = LiveFileSystem()
-        let name = FilePath(container.support.path).appending("staging").pushing(
-            CacheLayout.keyLock(of: keys[0].hash))
-        let lock = try live.open(name, in: .workingDirectory, .createIfMissing(CacheLayout.filePermissions))
-        #expect(try live.lock(lock, waiting: false))
-        let tries = Atomic<Int>(0)
-        let lockName = CacheLayout.keyLock(of: keys[0].hash).string
-        fileSystem.intercept { operation in
-            if operation.kind == .lock, operation.name == lockName { tries.wrappingAdd(1, ordering: .relaxed) }
+        try await withTaskExecutorPreference(executor) {
+            let cache = try await cache()
+            let keys = try await store(2, in: cache)
+            let live = LiveFileSystem()
+            let name = FilePath(container.support.path).appending("staging").pushing(
+                CacheLayout.keyLock(of: keys[0].hash))
+            let lock = try live.open(
+                name, in: .workingDirectory, .createIfMissing(CacheLayout.filePermissions))
+            #expect(try live.lock(lock, waiting: false))
+            let tries = Atomic<Int>(0)
+            let lockName = CacheLayout.keyLock(of: keys[0].hash).string
+            fileSystem.intercept { operation in
+                if operation.kind == .lock, operation.name == lockName {
+                    tries.wrappingAdd(1, ordering: .relaxed)
+                }
+            }
+            async let first = cache.open(keys[0])
+            // Once without waiting, then alone.
+            while tries.load(ordering: .relaxed) < 2 { await Task.yield() }
+            #expect(try await cache.open(keys[1]) != nil)
+            live.unlock(lock)
+            #expect(try await first != nil)
+            try await cache.close()
         }
-        async let first = cache.open(keys[0])
-        // Once without waiting, then alone.
-        while tries.load(ordering: .relaxed) < 2 { await Task.yield() }
-        #expect(try await cache.open(keys[1]) != nil)
-        live.unlock(lock)
-        #expect(try await first != nil)
-        try await cache.close()
     }
 
     @Test func whoIsCancelledWaitsNoLonger() async throws {
-        let cache = try await cache()
-        let keys = try await store(2, in: cache)
-        let hold = Hold(keys[0], in: fileSystem)
-        async let first = cache.open(keys[0])
-        await hold.begin()
-        let waiting = Task { try await cache.open(keys[1]) }
-        await hold.waitForLooks(1)
-        waiting.cancel()
-        await #expect(throws: CacheError.cancelled) { try await waiting.value }
-        hold.release()
-        #expect(try await first != nil)
-        #expect(try await cache.contains(keys[1]))
-        try await cache.close()
+        try await withTaskExecutorPreference(executor) {
+            let cache = try await cache()
+            let keys = try await store(2, in: cache)
+            let hold = Hold(keys[0], in: fileSystem)
+            async let first = cache.open(keys[0])
+            await hold.begin()
+            let waiting = Task(executorPreference: executor) { try await cache.open(keys[1]) }
+            await hold.waitForLooks(1)
+            waiting.cancel()
+            await #expect(throws: CacheError.cancelled) { try await waiting.value }
+            hold.release()
+            #expect(try await first != nil)
+            #expect(try await cache.contains(keys[1]))
+            try await cache.close()
+        }
     }
 
     @Test func whoWaitsWhenTheCacheIsClosedIsTold() async throws {
-        let cache = try await cache()
-        let keys = try await store(3, in: cache)
-        let hold = Hold(keys[0], in: fileSystem)
-        async let first = cache.open(keys[0])
-        await hold.begin()
-        let waiting = keys.dropFirst().map { key in Task { try await cache.open(key) } }
-        await hold.waitForLooks(2)
-        async let closed: Void = cache.close()
-        await #expect(throws: CacheError.closed) {
-            while true { _ = try await cache.statistics() }
-        }
-        hold.release()
-        #expect(try await first != nil)
-        try await closed
-        for task in waiting {
-            do {
-                #expect(try await task.value != nil)
-            } catch CacheError.closed {}
+        try await withTaskExecutorPreference(executor) {
+            let cache = try await cache()
+            let keys = try await store(3, in: cache)
+            let hold = Hold(keys[0], in: fileSystem)
+            async let first = cache.open(keys[0])
+            await hold.begin()
+            let waiting = keys.dropFirst().map { key in
+                Task(executorPreference: executor) { try await cache.open(key) }
+            }
+            await hold.waitForLooks(2)
+            async let closed: Void = cache.close()
+            await #expect(throws: CacheError.closed) {
+                while true { _ = try await cache.statistics() }
+            }
+            hold.release()
+            #expect(try await first != nil)
+            try await closed
+            for task in waiting {
+                do {
+                    #expect(try await task.value != nil)
+                } catch CacheError.closed {}
+            }
         }
     }
 
     @Test func whatTakesLongIsLeftToOpeningItAlone() throws {
         let engine = try container.engine()
-        try engine.store(prose(Int(Promotion.longestDecoded) + 1), "long")
+        try engine.store(prose(Int(Promotion.longest) + 1), "long")
         try engine.store(prose(3000), "short")
         let outcomes = engine.openQuickly(["long", "short", "absent"], for: .never)
         #expect(outcomes[0] == nil)

@@ -4,7 +4,7 @@ public struct Lineup {
     public let floor: any Contender
     /// PrefetchCache.
     public let ours: any Contender
-    public let peers: [any Contender]
+    public var peers: [any Contender]
 
     public init(floor: any Contender, ours: any Contender, peers: [any Contender] = []) {
         self.floor = floor
@@ -42,7 +42,7 @@ public struct Lineup {
             missing.append(
                 MissingPeer(name: "rocksdb", advice: "apt-get install librocksdb-dev, or .ci/setup --peers"))
         #endif
-        if let diskCache = DiskCacheContender() {
+        if let diskCache = ProcessContender.diskCache() {
             peers.append(diskCache)
         } else {
             missing.append(

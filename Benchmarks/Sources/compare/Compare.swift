@@ -10,7 +10,7 @@ struct Compare: AsyncParsableCommand {
         discussion: """
             Suite small: store, read, promote and evict items of 4, 16 and 64 KiB, with all peers that are \
             installed. Suite large: store, read and promote one item of 256 MiB (quick: 32 MiB). Suite tasks: \
-            store and read items of 16 KiB by 1, 2 and 8 tasks at once. Suite day: bursts of items of 64 KiB \
+            store, read and open items of 16 KiB by 1, 2 and 8 tasks at once. Suite day: bursts of items of 64 KiB \
             are stored, some read, a few opened, and the oldest evicted.
 
             Each round gives every contender an empty folder, and contenders take turns per job, changing \
@@ -35,6 +35,13 @@ struct Compare: AsyncParsableCommand {
 
     @Flag(inversion: .prefixedNo, help: "Compare with other caches, too, in the suite small.")
     var peers = true
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Another contender of the suites small and day: a program that is asked line by line.",
+            valueName: "command"))
+    var contender: [String] = []
 
     @Flag(help: "Few rounds and items: a smoke test of under two minutes.")
     var quick = false
@@ -61,6 +68,9 @@ struct Compare: AsyncParsableCommand {
         guard items ?? 8 >= 8 else { throw ValidationError("--items must be at least 8, one for each task.") }
         guard size.allSatisfy({ (1...1024).contains($0) }) else {
             throw ValidationError("--size must be 1 to 1024, in KiB.")
+        }
+        guard contender.isEmpty || suites.contains(.small) || suites.contains(.day) else {
+            throw ValidationError("--contender concerns the suites small and day, which are not measured.")
         }
         guard svg == nil || suites.contains(.small) else {
             throw ValidationError("--svg shows the suite small, which is not measured.")
@@ -122,9 +132,14 @@ struct Compare: AsyncParsableCommand {
     }
 
     private func lineup() -> Lineup {
-        guard suites.contains(.small) || suites.contains(.day), peers else { return .standard() }
-        let (lineup, missing) = Lineup.withPeers()
-        for peer in missing { Self.complain("\(peer)") }
+        guard suites.contains(.small) || suites.contains(.day) else { return .standard() }
+        var lineup = Lineup.standard()
+        if peers {
+            let (all, missing) = Lineup.withPeers()
+            for peer in missing { Self.complain("\(peer)") }
+            lineup = all
+        }
+        lineup.peers += contender.map(ProcessContender.init(command:))
         return lineup
     }
 

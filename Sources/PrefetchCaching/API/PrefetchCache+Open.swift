@@ -40,7 +40,10 @@ extension PrefetchCache {
     /// - Returns: `nil` if it has to be opened alone.
     private func openSharing(_ key: ItemKey) async throws(CacheError) -> Lookup<PromotedFile>? {
         let lookup: Lookup<PromotedFile>?? = try await run { [opens] engine throws(CacheError) in
-            if let opened = try engine.openAgain(key) { return .hit(opened) }
+            // Opened before, or absent.
+            guard try engine.promoter.copies.isThere(key) else {
+                return try engine.open(key, for: .currentTask(nil, engine.usage))
+            }
             guard opens.lead() else { return nil }
             defer { opens.pass() }
             return .some(try opens.open(key, in: engine, for: .currentTask(nil, engine.usage))?.get())

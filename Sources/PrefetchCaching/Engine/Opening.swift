@@ -42,13 +42,6 @@ extension Engine {
         }
     }
 
-    /// The file of an item that was opened before, if that is found without waiting.
-    func openAgain(_ key: ItemKey) throws(CacheError) -> PromotedFile? {
-        guard let opened = try promoter.openAgain(key) else { return nil }
-        noteOpen(opened)
-        return opened
-    }
-
     /// Opens items at their first open, sharing the flushes, as far as that is quick and waits for no other process.
     ///
     /// - Parameter keys: At most ``Promotion/most``.

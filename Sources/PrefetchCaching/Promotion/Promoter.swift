@@ -11,7 +11,7 @@ final class Promoter: Sendable {
     let files: PromotedFiles
     let locks: KeyLock
     private let ledger: any PromotionLedger
-    private let copies: CachedCopies
+    let copies: CachedCopies
     let stager: Stager
     let publisher: Publisher
     let recovery: Recovery
@@ -46,22 +46,19 @@ final class Promoter: Sendable {
     ///   ``CacheError/destinationUnavailable(_:)``; ``CacheError/insufficientSpace(needed:available:)``;
     ///   ``CacheError/cancelled``.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .never) throws(CacheError) -> Lookup<PromotedFile> {
-        if let opened = try openAgain(key) { return .hit(opened) }
+        // A check without the lock finds most promoted items. One with a cached copy most probably was not promoted, and
+        // the name of one that is being replaced may not be durable.
+        if try !copies.isThere(key), let entry = try ledger.entry(for: key), !entry.isUnfinished,
+            let opened = try files.existingFile(of: entry)
+        {
+            files.noteUse(of: entry)
+            return .hit(opened)
+        }
         do {
             return try openUnderLock(key, watcher)
         } catch .overtaken {
             return try openUnderLock(key, watcher)
         }
-    }
-
-    /// Returns the file of an item that was promoted before, as far as that is certain without a lock. One with a cached
-    /// copy most probably was not promoted, and the name of one that is being replaced may not be durable.
-    func openAgain(_ key: ItemKey) throws(CacheError) -> PromotedFile? {
-        guard try !copies.isThere(key), let entry = try ledger.entry(for: key), !entry.isUnfinished,
-            let opened = try files.existingFile(of: entry)
-        else { return nil }
-        files.noteUse(of: entry)
-        return opened
     }
 
     private func openUnderLock(_ key: ItemKey, _ watcher: OpenWatcher)

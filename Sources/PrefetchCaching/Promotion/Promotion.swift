@@ -5,9 +5,9 @@ internal import SystemPackage
 
 /// The first open of an item, or of several with one set of flushes.
 ///
-/// Each step is taken for all items before the next: all contents are durable in staging before the intents are, in one
-/// transaction; the intents before a file is published; all names before the promotions are committed, in one
-/// transaction; then the cached copies are removed. A crash leaves intents, which ``Recovery`` resolves one by one.
+/// Each step is taken for all items before the next: all contents are durable in staging, and all intents are entered,
+/// in one transaction, before a file is published; all names before the promotions are committed, in one transaction;
+/// then the cached copies are removed. A crash leaves intents, which ``Recovery`` resolves one by one.
 ///
 /// Of several, an item that fails is taken out, and the others continue. If the others may have caused the failure, it
 /// is retried alone.
@@ -22,9 +22,9 @@ struct Promotion {
     /// The most keys that are opened together. Each holds two descriptors.
     static let most = 32
 
-    /// The longest content to decode, in bytes. A longer one takes more time to decode than to flush, gains nothing
-    /// here, and would hold the locks of all.
-    static let longestDecoded: Int64 = 4 << 20
+    /// The longest content that is opened together with others, in bytes. A longer one takes more time to decode or to
+    /// verify than to flush, gains nothing here, and would hold the locks of all.
+    static let longest: Int64 = 4 << 20
 
     private struct Member {
         /// The index of the key in the list.
@@ -138,7 +138,7 @@ struct Promotion {
         }
     }
 
-    /// - Returns: `nil` for a miss and, among several, for any item that is neither small nor renamed.
+    /// - Returns: `nil` for a miss and, among several, for an item that is not small.
     private mutating func prepared(_ key: ItemKey, _ file: Descriptor, _ index: Int)
         throws(CacheError) -> Member?
     {
@@ -154,12 +154,8 @@ struct Promotion {
         guard !isJoint || target.area != .iCloudDrive else { return nil }
         let place = try place(for: target)
         let (entry, item) = try stager.intent(reader.footer, of: file, to: target, in: place)
-        switch entry.mode {
-        case .decode:
-            guard !isJoint || entry.contentBytes <= Self.longestDecoded else { return nil }
-        case .rename:
-            try destinations.requireWritable(place, for: entry)
-        }
+        guard !isJoint || entry.contentBytes <= Self.longest else { return nil }
+        if entry.mode == .rename { try destinations.requireWritable(place, for: entry) }
         return Member(index: index, reader: reader, item: item, place: place, entry: entry)
     }
 

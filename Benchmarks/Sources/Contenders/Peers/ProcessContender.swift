@@ -1,23 +1,42 @@
 public import Foundation
 
-/// python-diskcache, in a Python process that does whole jobs and measures them itself.
-public final class DiskCacheContender: Contender {
-    public let name = "diskcache"
-    public let setup = """
-        python-diskcache in a process that measures itself, default settings, size_limit 16 GiB; \
-        evict: a deletion of each in one transaction
-        """
-    private let child: PythonChild
+/// A contender that is a program of its own, which does whole jobs and measures them itself.
+///
+/// It reads one JSON object per line and answers each by one, `{"nanoseconds": n}` or `{"error": "text"}`. `Performance` in
+/// the documentation lists the requests; `diskcache_peer.py` is an example.
+public final class ProcessContender: Contender {
+    public let name: String
+    public let setup: String
+    private let child: Child
     private var directory: URL?
     private var size = 0
 
-    /// - Returns: `nil` when it is not installed in `Benchmarks/.venv`.
-    public init?() {
+    /// - Parameter command: Is run by the shell, when it is needed first.
+    public convenience init(command: String) {
+        let program = command.split(separator: " ").first.map(String.init) ?? command
+        self.init(
+            name: URL(filePath: program).lastPathComponent, setup: "the program: \(command)",
+            URL(filePath: "/bin/sh"), ["-c", "exec \(command)"])
+    }
+
+    private init(name: String, setup: String, _ program: URL, _ arguments: [String]) {
+        self.name = name
+        self.setup = setup
+        child = Child(name, program, arguments)
+    }
+
+    /// python-diskcache; `nil` when it is not installed in `Benchmarks/.venv`.
+    static func diskCache() -> ProcessContender? {
         let benchmarks = URL(filePath: #filePath).appending(path: "../../../..").standardized
         let python = benchmarks.appending(path: ".venv/bin/python")
         let script = URL(filePath: #filePath).appending(path: "../diskcache_peer.py").standardized
-        guard PythonChild.runs(["-c", "import diskcache"], with: python) else { return nil }
-        child = PythonChild(python, script)
+        guard Child.runs(python, ["-c", "import diskcache"]) else { return nil }
+        return ProcessContender(
+            name: "diskcache",
+            setup: """
+                python-diskcache in a process that measures itself, default settings, size_limit 16 GiB; \
+                evict: a deletion of each in one transaction
+                """, python, [script.path(percentEncoded: false)])
     }
 
     public func prepare(in directory: URL, for workload: Workload) throws {
@@ -83,16 +102,18 @@ private struct Answer: Decodable {
     let error: String?
 }
 
-/// A Python process that answers line by line, started when it is first asked. It ends with its input.
-private final class PythonChild {
+/// A process that answers line by line, started when it is first asked. It ends with its input.
+private final class Child {
+    private let name: String
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
     private var pending = Data()
 
-    init(_ python: URL, _ script: URL) {
-        process.executableURL = python
-        process.arguments = [script.path(percentEncoded: false)]
+    init(_ name: String, _ program: URL, _ arguments: [String]) {
+        self.name = name
+        process.executableURL = program
+        process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output
     }
@@ -118,7 +139,7 @@ private final class PythonChild {
         try input.fileHandleForWriting.write(contentsOf: line)
         let answer = try JSONDecoder().decode(Answer.self, from: readLine())
         guard let nanoseconds = answer.nanoseconds else {
-            throw PeerError(peer: "diskcache", message: answer.error ?? "no answer")
+            throw PeerError(peer: name, message: answer.error ?? "no answer")
         }
         return .nanoseconds(nanoseconds)
     }
@@ -130,15 +151,15 @@ private final class PythonChild {
                 return Data(pending[..<end])
             }
             let more = output.fileHandleForReading.availableData
-            guard !more.isEmpty else { throw PeerError(peer: "diskcache", message: "its process has ended") }
+            guard !more.isEmpty else { throw PeerError(peer: name, message: "its process has ended") }
             pending += more
         }
     }
 
-    /// Whether Python starts and does what `arguments` say.
-    static func runs(_ arguments: [String], with python: URL) -> Bool {
+    /// Whether a program starts and does what `arguments` say.
+    static func runs(_ program: URL, _ arguments: [String]) -> Bool {
         let process = Process()
-        process.executableURL = python
+        process.executableURL = program
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice
         do {
