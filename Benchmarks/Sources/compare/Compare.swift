@@ -139,7 +139,7 @@ struct Compare: AsyncParsableCommand {
             for peer in missing { Self.complain("\(peer)") }
             lineup = all
         }
-        lineup.peers += contender.map(ProcessContender.init(command:))
+        lineup.peers += contender.enumerated().map { ProcessContender(number: $0 + 1, command: $1) }
         return lineup
     }
 

@@ -6,7 +6,9 @@ extension PrefetchCache {
     /// file.
     ///
     /// Cancelling the task leaves the item cached, as long as its content is still being decoded, copied or
-    /// verified, or waits for iCloud Drive. After that the promotion is completed and its file returned.
+    /// verified, or waits for iCloud Drive. After that the promotion is completed and its file returned, and so it is as soon
+    /// as it is opened together with items of other tasks: opens of small items that tasks begin at the same time share
+    /// their flushes, unless they report progress.
     ///
     /// - Parameter progress: Called after every few mebibytes of content that are decoded, copied or verified; only a
     ///   flush remains after the last call. Not called for an item that is promoted by a rename, whatever its size, nor
@@ -39,23 +41,31 @@ extension PrefetchCache {
     ///
     /// - Returns: `nil` if it has to be opened alone.
     private func openSharing(_ key: ItemKey) async throws(CacheError) -> Lookup<PromotedFile>? {
-        let lookup: Lookup<PromotedFile>?? = try await run { [opens] engine throws(CacheError) in
-            // Opened before, or absent.
-            guard try engine.promoter.copies.isThere(key) else {
-                return try engine.open(key, for: .currentTask(nil, engine.usage))
+        let lookup: Lookup<PromotedFile>? = try await run { [self] engine throws(CacheError) in
+            let watcher = OpenWatcher.currentTask(nil, engine.usage)
+            // Without a cached copy it was opened before, or is absent.
+            if try engine.promoter.copies.isThere(key) {
+                guard opens.begin() else { return nil }
+                let outcome = engine.openQuickly([key], for: watcher)[0]
+                if opens.end() { openWaiting() }
+                if let outcome { return try outcome.get() }
             }
-            guard opens.lead() else { return nil }
-            defer { opens.pass() }
-            return .some(try opens.open(key, in: engine, for: .currentTask(nil, engine.usage))?.get())
+            return try engine.open(key, for: watcher)
         }
         if let lookup { return lookup }
-        switch await opens.join(key) {
-        case .opened(let outcome): return try outcome.get()
-        case .alone: return nil
-        case .lead:
-            defer { opens.pass() }
-            return try await run { [opens] engine throws(CacheError) in
-                try opens.open(key, in: engine, for: .currentTask(nil, engine.usage))?.get()
+        return try await opens.join(key)?.get()
+    }
+
+    /// Opens the items of all tasks that wait for it, at the priority of none of them.
+    private func openWaiting() {
+        lanes.start { [self] in
+            do throws(CacheError) {
+                repeat {
+                    try await run { [opens] engine in opens.openNext(in: engine) }
+                } while opens.end()
+            } catch {
+                // They are told when they open alone.
+                opens.giveUp()
             }
         }
     }

@@ -35,7 +35,12 @@ final class Lanes: Sendable {
 
     /// Runs `body` soon, on a thread that may block.
     func run(_ body: @escaping @Sendable () -> Void) {
-        Task(executorPreference: calls) { body() }
+        start { body() }
+    }
+
+    /// Starts `body` on a thread that may block, for whom it does not matter whose task this is.
+    func start(_ body: @escaping @Sendable () async -> Void) {
+        Task(executorPreference: calls, priority: .userInitiated) { await body() }
     }
 
     /// Runs `body` later, once, on a thread that may block. One at a time.

@@ -50,13 +50,24 @@ extension Engine {
         -> [Result<Lookup<PromotedFile>, CacheError>?]
     {
         zip(keys, promoter.openWithoutWaiting(keys, for: watcher)).map { key, outcome in
-            switch outcome {
-            // Opened alone, it is interrupted by the suspension, and made again.
-            case .ended(.failure(.suspended)): return nil
-            case .ended(let result): return noted(result, of: key)
-            case .again(let lease):
-                if let lease { environment.fileSystem.close(lease) }
-                return nil
+            quickResult(outcome, of: key)
+        }
+    }
+
+    private func quickResult(_ outcome: Promotion.Outcome, of key: ItemKey)
+        -> Result<Lookup<PromotedFile>, CacheError>?
+    {
+        switch outcome {
+        case .again(let lease):
+            if let lease { environment.fileSystem.close(lease) }
+            return nil
+        case .ended(let ended):
+            let result = noted(ended, of: key)
+            switch result {
+            // Opened alone, it is tried again, waits until the cache is resumed, or evicts others.
+            case .failure(.overtaken), .failure(.suspended): return nil
+            case .failure(let error) where error.isOutOfSpace: return nil
+            default: return result
             }
         }
     }

@@ -284,11 +284,12 @@ final class DurableNames: Sendable {
     }
 
     /// Makes the name of an open folder in another one durable, once: whoever created it may have died before flushing
-    /// it. Each time, where the file system keeps no creation times.
+    /// it. Each time, where the file system keeps no creation times. A folder that the user moves away and back is not
+    /// told from one that stayed.
     func flush(_ name: FilePath, of folder: Directory, in parent: Directory) throws(FileSystemError) {
         let fileSystem = parent.fileSystem
         var link: Link?
-        if let birthTime = try fileSystem.birthTime(of: folder.descriptor) {
+        if let birthTime = try fileSystem.birthTime(of: folder.descriptor), birthTime > 0 {
             link = Link(
                 parent: try fileSystem.attributes(of: parent.descriptor).identity, name: name,
                 folder: try fileSystem.attributes(of: folder.descriptor).identity, birthTime: birthTime)

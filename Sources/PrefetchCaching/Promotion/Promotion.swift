@@ -19,12 +19,25 @@ struct Promotion {
         case again(leasing: Descriptor?)
     }
 
-    /// The most keys that are opened together. Each holds two descriptors.
+    /// With what an item is opened.
+    enum Company {
+        /// There is one key, without an entry.
+        case none
+        /// With the other items of one call. What concerns one of them only, or takes long, is left to opening it alone.
+        case call
+        /// With those of other tasks: as with ``call``, but nothing may hold up the others.
+        case tasks
+    }
+
+    /// The most keys that are opened together. Each holds up to three descriptors.
     static let most = 32
 
     /// The longest content that is opened together with others, in bytes. A longer one takes more time to decode or to
     /// verify than to flush, gains nothing here, and would hold the locks of all.
     static let longest: Int64 = 4 << 20
+
+    /// As ``longest``, with items of other tasks: 32 of them are 8 MiB.
+    static let longestShared: Int64 = 256 << 10
 
     private struct Member {
         /// The index of the key in the list.
@@ -33,6 +46,8 @@ struct Promotion {
         let item: FileAttributes
         let place: PromotionPlace
         var entry: LedgerEntry
+        /// The intent to rename an item that is copied.
+        var renaming: LedgerEntry?
         /// What was decoded, until it is flushed.
         var content: StagedContent?
         /// Whether it is published after the others are committed: its intended name is taken or rejected.
@@ -65,7 +80,7 @@ struct Promotion {
     private let stager: Stager
     private let publisher: Publisher
     private let keys: [ItemKey]
-    private let isJoint: Bool
+    private let company: Company
     private let watcher: OpenWatcher
     private var members: [Member] = []
     /// The open files of the items, by the index of the key.
@@ -74,41 +89,37 @@ struct Promotion {
     private var areIntentsEntered = false
     private var results: [Result<Lookup<PromotedFile>, CacheError>?]
 
+    private var isJoint: Bool { company != .none }
     private var files: PromotedFiles { stager.files }
     private var destinations: Destinations { files.destinations }
     private var ledger: any PromotionLedger { stager.ledger }
 
     /// - Parameters:
     ///   - keys: At most ``most``. The caller holds their locks.
-    ///   - isJoint: Whether what concerns one of the items only, or takes long, is left to opening it alone. Otherwise
-    ///     there is one key, without an entry.
     ///   - watcher: May cancel until the intents are entered.
     init(
-        of keys: [ItemKey], isJoint: Bool, _ stager: Stager, _ publisher: Publisher,
+        of keys: [ItemKey], with company: Company, _ stager: Stager, _ publisher: Publisher,
         for watcher: OpenWatcher
     ) {
         self.stager = stager
         self.publisher = publisher
         self.keys = keys
         self.watcher = watcher
-        self.isJoint = isJoint
+        self.company = company
         results = keys.map { _ in nil }
     }
 
     /// - Returns: The outcome for each key.
     consuming func run() -> [Outcome] {
         prepare()
-        // If only one of several is left, it is opened alone, since only then are others evicted for it.
-        if keys.count == 1 || members.count > 1 {
-            stage()
-            enterIntents()
-            takeRenamed()
-            if isJoint {
-                publish()
-                commit()
-            }
-            publishOneByOne()
+        stage()
+        enterIntents()
+        takeRenamed()
+        if isJoint {
+            publish()
+            commit()
         }
+        publishOneByOne()
         return results.enumerated().map { index, result in
             guard let result else { return .again(leasing: leases[index]) }
             if let file = leases[index] { stager.fileSystem.close(file) }
@@ -154,16 +165,35 @@ struct Promotion {
         guard !isJoint || target.area != .iCloudDrive else { return nil }
         let place = try place(for: target)
         let (entry, item) = try stager.intent(reader.footer, of: file, to: target, in: place)
-        guard !isJoint || entry.contentBytes <= Self.longest else { return nil }
+        guard !isJoint || isShort(entry, reader) else { return nil }
         if entry.mode == .rename { try destinations.requireWritable(place, for: entry) }
-        return Member(index: index, reader: reader, item: item, place: place, entry: entry)
+        var member = Member(index: index, reader: reader, item: item, place: place, entry: entry)
+        if try stager.isBetterCopied(entry, in: place) {
+            member.renaming = entry
+            member.entry.mode = .decode
+        }
+        return member
+    }
+
+    private func isShort(_ entry: LedgerEntry, _ reader: ItemReader) -> Bool {
+        // Each of its files is flushed.
+        if company == .tasks, !entry.parts.isEmpty { return false }
+        if entry.mode == .rename, stager.isOfThisBoot(reader) { return true }
+        return entry.contentBytes <= (company == .tasks ? Self.longestShared : Self.longest)
     }
 
     private mutating func place(for target: Destination) throws(CacheError) -> PromotionPlace {
         let site = Site(area: target.area, folder: destinations.support.areas.folder(for: target))
         if let place = places[site] { return place }
         // The ledger, and folders that are created now, need room whatever the encoding.
-        if places.isEmpty { try stager.admission.makeRoomToOpen(0, in: destinations.support.staging) }
+        let staging = destinations.support.staging
+        if places.isEmpty {
+            if company != .tasks {
+                try stager.admission.makeRoomToOpen(0, in: staging)
+            } else if try !stager.admission.hasRoomToOpen(0, in: staging) {
+                throw .insufficientSpace(needed: 0, available: 0)
+            }
+        }
         let place = try stager.place(for: target, holding: keys.map(\.hash))
         places[site] = place
         return place
@@ -172,11 +202,12 @@ struct Promotion {
     /// Decodes items into staging, and verifies those that are renamed.
     private mutating func stage() {
         let (stager, watcher, isJoint) = (stager, watcher, isJoint)
+        func verify(_ member: Member) throws(CacheError) -> Continuation {
+            try stager.damage(member.reader, for: watcher).map(Continuation.missed) ?? .stays
+        }
         forEach { member throws(CacheError) in
             try watcher.checkCancellation()
-            guard member.entry.mode == .decode else {
-                return try stager.damage(member.reader, for: watcher).map(Continuation.missed) ?? .stays
-            }
+            guard member.entry.mode == .decode else { return try verify(member) }
             if isJoint {
                 // Promoted one by one they need less room: each frees some for the next when it leaves the cache.
                 guard try stager.admission.hasRoomToOpen(member.entry.contentBytes, in: member.place.staging)
@@ -191,6 +222,11 @@ struct Promotion {
                 member.content = content
             } catch .item(let damage) {
                 return .missed(try Miss(damage))
+            } catch {
+                // A file that is renamed needs no room.
+                guard error.isOutOfSpace, let renaming = member.renaming else { throw error }
+                member.entry = renaming
+                return try verify(member)
             }
             return .stays
         }
@@ -199,13 +235,9 @@ struct Promotion {
     /// Makes the decoded contents durable and enters all intents, in one transaction, in parallel: neither counts without
     /// the other, and until both are durable the cached copies are the items.
     private mutating func enterIntents() {
-        areIntentsEntered = true
         guard !members.isEmpty else { return }
-        let (stager, files, ledger, members) = (stager, files, ledger, members)
-        func work(_ index: Int) -> [CacheError?] {
-            index == 0 ? [put()] : members.map { $0.failureOfFlush(by: stager) }
-        }
-        let failures = stager.environment.parallelism > 1 ? inParallel(2, work) : [work(0), work(1)]
+        let (stager, files, ledger) = (stager, files, ledger)
+        let failures = failuresOfIntentsAndFlushes()
         if let failure = failures[0][0] {
             forEach(where: { $0.entry.mode == .decode }) { member throws(CacheError) in
                 try stager.discardUnlessEntered(member.entry, stagedIn: member.place.staging)
@@ -213,6 +245,7 @@ struct Promotion {
             }
             return leave(failure)
         }
+        areIntentsEntered = true
         let failed = Dictionary(uniqueKeysWithValues: zip(members.map(\.index), failures[1]))
         forEach { member throws(CacheError) in
             member.content = nil
@@ -221,6 +254,14 @@ struct Promotion {
             try files.discardStaged(FilePath(member.entry.stagedName), in: member.place.staging)
             throw failure
         }
+    }
+
+    /// - Returns: That of the intents, and that of the flush of each member.
+    private func failuresOfIntentsAndFlushes() -> [[CacheError?]] {
+        func work(_ index: Int) -> [CacheError?] {
+            index == 0 ? [put()] : members.map { $0.failureOfFlush(by: stager) }
+        }
+        return stager.environment.parallelism > 1 ? inParallel(2, work) : [work(0), work(1)]
     }
 
     /// Enters all promotions in their current state.

@@ -110,21 +110,15 @@ final class Stager: Sendable {
     }
 
     /// The intent to promote an item, and the attributes of its file.
-    ///
-    /// Short content is copied if there is room: a file that is renamed has to be flushed three times before it gets its
-    /// name, and one that is copied once.
     func intent(
         _ footer: ItemFooter, of file: Descriptor, to target: Destination, in place: PromotionPlace
     ) throws(CacheError) -> (entry: LedgerEntry, item: FileAttributes) {
         let key = footer.metadata.key
         let item = try files.attributes(of: file)
         // A file with a second hard link must not be truncated under that name.
-        var isRenamed =
+        let isRenamed =
             footer.encoding == .identity && place.isOnVolumeOfItems && item.linkCount == 1
             && footer.metadata.parts.isEmpty
-        if isRenamed, footer.contentBytes <= environment.longestCopy {
-            isRenamed = try !admission.hasRoomToOpen(footer.contentBytes, in: place.staging)
-        }
         let entry = LedgerEntry(
             key: key, state: .intent, mode: isRenamed ? .rename : .decode,
             area: target.area, folder: place.path, name: target.name,
@@ -134,6 +128,13 @@ final class Stager: Sendable {
             openedAt: environment.now(), provenance: Provenance(footer.metadata),
             parts: footer.metadata.parts)
         return (entry, item)
+    }
+
+    /// Whether to copy the content although the item's file could be renamed: for that, it has to be flushed three times
+    /// before it gets its name, and a copy once.
+    func isBetterCopied(_ intent: LedgerEntry, in place: PromotionPlace) throws(CacheError) -> Bool {
+        guard intent.mode == .rename, intent.contentBytes <= environment.longestCopy else { return false }
+        return try admission.hasRoomToOpen(intent.contentBytes, in: place.staging)
     }
 
     /// The folder of an intent. A changed path is recorded in the ledger.
@@ -150,15 +151,18 @@ final class Stager: Sendable {
     /// ``PrefetchItemFormat/ItemFooter/recordsBoot(_:contentBytes:)``, and does not begin with a hole: the system may
     /// have emptied its file while it was written.
     func damage(_ reader: ItemReader, for watcher: OpenWatcher) throws(CacheError) -> Miss? {
-        let isOfThisBoot =
-            reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
-        if isOfThisBoot, try !onItem(reader.beginsWithHole()) { return nil }
+        if isOfThisBoot(reader), try !onItem(reader.beginsWithHole()) { return nil }
         do {
             try stream(reader, for: watcher) { _ in }
             return nil
         } catch .item(let damage) {
             return try Miss(damage)
         }
+    }
+
+    /// Whether an item is large and was written since the last boot.
+    func isOfThisBoot(_ reader: ItemReader) -> Bool {
+        reader.footer.boot.map { $0 == Checksum.ofBoot(environment.bootIdentifier) } ?? false
     }
 
     /// Decodes the content into a new staging file, verifying every chunk. On failure the file is removed.

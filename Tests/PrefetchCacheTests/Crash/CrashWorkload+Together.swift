@@ -11,7 +11,8 @@ extension CrashWorkload {
         [
             mixed, sharedNameTogether, sameContentTogether, inFolders,
             crossingTogether(documents), crossingTogether(documents.appending("Podcasts")),
-            quickly("one", [text]), quickly("one that is copied", [film]), quickly("three", [text, film, more]),
+            quickly("one", [text]), quickly("one that is copied", [film]),
+            quickly("three", [text, film, more]),
         ]
     }
 

@@ -11,12 +11,12 @@ public final class ProcessContender: Contender {
     private var directory: URL?
     private var size = 0
 
-    /// - Parameter command: Is run by the shell, when it is needed first.
-    public convenience init(command: String) {
-        let program = command.split(separator: " ").first.map(String.init) ?? command
+    /// - Parameters:
+    ///   - number: Tells its name from those of others.
+    ///   - command: Is run by the shell, when it is needed first.
+    public convenience init(number: Int, command: String) {
         self.init(
-            name: URL(filePath: program).lastPathComponent, setup: "the program: \(command)",
-            URL(filePath: "/bin/sh"), ["-c", "exec \(command)"])
+            name: "contender \(number)", setup: command, URL(filePath: "/bin/sh"), ["-c", command])
     }
 
     private init(name: String, setup: String, _ program: URL, _ arguments: [String]) {
