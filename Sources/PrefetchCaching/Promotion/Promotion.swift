@@ -176,10 +176,9 @@ struct Promotion {
     }
 
     private func isShort(_ entry: LedgerEntry, _ reader: ItemReader) -> Bool {
-        // Each of its files is flushed.
-        if company == .tasks, !entry.parts.isEmpty { return false }
-        if entry.mode == .rename, stager.isOfThisBoot(reader) { return true }
-        return entry.contentBytes <= (company == .tasks ? Self.longestShared : Self.longest)
+        // Each file of a bundle is flushed.
+        if company == .tasks { return entry.parts.isEmpty && entry.contentBytes <= Self.longestShared }
+        return entry.contentBytes <= Self.longest || entry.mode == .rename && stager.isOfThisBoot(reader)
     }
 
     private mutating func place(for target: Destination) throws(CacheError) -> PromotionPlace {
