@@ -167,28 +167,34 @@ import Testing
         }
     }
 
+    /// Tasks that open one item each. The first is held up while it opens, and the others wait for it.
+    private func opensHeldUp(in cache: PrefetchCache) async throws
+        -> (tasks: [Task<PromotedFile?, any Error>], hold: Hold)
+    {
+        let keys = try await store(3, in: cache)
+        let hold = Hold(keys[0], in: fileSystem)
+        var tasks = [Task(executorPreference: executor) { try await cache.open(keys[0]) }]
+        await hold.begin()
+        for key in keys.dropFirst() {
+            tasks.append(Task(executorPreference: executor) { try await cache.open(key) })
+        }
+        await hold.waitForLooks(2)
+        return (tasks, hold)
+    }
+
     @Test func whoWaitsWhenTheCacheIsClosedIsTold() async throws {
         try await withTaskExecutorPreference(executor) {
             let cache = try await cache()
-            let keys = try await store(3, in: cache)
-            let hold = Hold(keys[0], in: fileSystem)
-            async let first = cache.open(keys[0])
-            await hold.begin()
-            let waiting = keys.dropFirst().map { key in
-                Task(executorPreference: executor) { try await cache.open(key) }
-            }
-            await hold.waitForLooks(2)
+            let (tasks, hold) = try await opensHeldUp(in: cache)
             async let closed: Void = cache.close()
             await #expect(throws: CacheError.closed) {
                 while true { _ = try await cache.statistics() }
             }
             hold.release()
-            #expect(try await first != nil)
+            #expect(try await tasks[0].value != nil)
             try await closed
-            for task in waiting {
-                do {
-                    #expect(try await task.value != nil)
-                } catch CacheError.closed {}
+            for task in tasks.dropFirst() {
+                await #expect(throws: CacheError.closed) { try await task.value }
             }
         }
     }
@@ -197,20 +203,15 @@ import Testing
     @Test func whoWaitsWhenTheCacheIsSuspendedIsServedAfterwards() async throws {
         try await withTaskExecutorPreference(executor) {
             let cache = try await cache()
-            let keys = try await store(3, in: cache)
-            let hold = Hold(keys[0], in: fileSystem)
-            async let first = cache.open(keys[0])
-            await hold.begin()
-            let waiting = keys.dropFirst().map { key in
-                Task(executorPreference: executor) { try await cache.open(key) }
-            }
-            await hold.waitForLooks(2)
+            let usage = try await cache.engine.running().engine.usage
+            let (tasks, hold) = try await opensHeldUp(in: cache)
             async let suspended: Void = cache.suspend()
+            while !usage.isSuspended { await Task.yield() }
             hold.release()
             try await suspended
+            #expect(try container.files(below: container.documents) == [])
             try await cache.resume()
-            #expect(try await first != nil)
-            for task in waiting { #expect(try await task.value != nil) }
+            for task in tasks { #expect(try await task.value != nil) }
             try await cache.close()
         }
     }
@@ -234,5 +235,15 @@ import Testing
         try engine.store(noise(5 << 20), "film")
         #expect(engine.openQuickly(["film"], for: .never)[0] == nil)
         #expect(try engine.open("long").value != nil)
+    }
+    /// Else the crash workloads of that name would show nothing.
+    @Test func whatIsOpenedQuicklyWhenNothingGoesWrong() throws {
+        let world = SimulatedWorld()
+        let items = [SimulatedItem("text", .lz4, seed: 1), SimulatedItem("film", .identity, seed: 2)]
+        for item in items { try world.cache(item) }
+        let engine = try world.engine(longestCopy: .max)
+        for outcome in engine.openQuickly(items.map(\.key), for: .never) {
+            #expect(try outcome?.get().value?.isFirstOpen == true)
+        }
     }
 }

@@ -133,12 +133,9 @@ struct Compare: AsyncParsableCommand {
 
     private func lineup() -> Lineup {
         guard suites.contains(.small) || suites.contains(.day) else { return .standard() }
-        var lineup = Lineup.standard()
-        if peers {
-            let (all, missing) = Lineup.withPeers()
-            for peer in missing { Self.complain("\(peer)") }
-            lineup = all
-        }
+        let (others, missing) = peers ? Lineup.withPeers() : (.standard(), [])
+        for peer in missing { Self.complain("\(peer)") }
+        var lineup = others
         lineup.peers += contender.enumerated().map { ProcessContender(number: $0 + 1, command: $1) }
         return lineup
     }

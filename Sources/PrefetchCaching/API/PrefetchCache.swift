@@ -131,11 +131,11 @@ public final class PrefetchCache: Sendable {
         try await run { engine throws(CacheError) in try engine.flush() }
     }
 
-    /// Writes everything and releases files and locks. Waits for calls under way, but not for opens that wait to share their
-    /// flushes, which throw; writers that were not committed end
-    /// as if they were dropped. Pins end. Later calls of the cache and of its writers throw ``CacheError/closed`` and change
-    /// nothing. Closing again waits for the first call to finish, and has no other effect. The five folders that the
-    /// cache works in stay open until this object is released.
+    /// Writes everything and releases files and locks. Waits for calls under way, but not for opens that wait to share
+    /// their flushes, which throw; writers that were not committed end as if they were dropped. Pins end. Later calls of
+    /// the cache and of its writers throw ``CacheError/closed`` and change nothing. Closing again waits for the first call
+    /// to finish, and has no other effect. The five folders that the cache works in stay open until this object is
+    /// released.
     ///
     /// A process that ends without closing loses about a second of recency and nothing else.
     ///

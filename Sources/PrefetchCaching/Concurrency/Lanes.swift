@@ -38,9 +38,9 @@ final class Lanes: Sendable {
         start { body() }
     }
 
-    /// Starts `body` on a thread that may block, for whom it does not matter whose task this is.
+    /// Starts `body` on threads that may block, in a task of its own.
     func start(_ body: @escaping @Sendable () async -> Void) {
-        Task(executorPreference: calls, priority: .userInitiated) { await body() }
+        Task.detached(executorPreference: calls, priority: .userInitiated) { await body() }
     }
 
     /// Runs `body` later, once, on a thread that may block. One at a time.

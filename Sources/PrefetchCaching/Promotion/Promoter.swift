@@ -225,7 +225,7 @@ final class Promoter: Sendable {
     {
         for _ in 0..<Self.attempts {
             try watcher.checkCancellation()
-            switch Promotion(of: [key], with: .none, stager, publisher, for: watcher).run()[0] {
+            switch Promotion(of: [key], sharing: .none, stager, publisher, for: watcher).run()[0] {
             case .ended(let result): return try result.get()
             case .again(leasing: nil): return .miss(.absent)
             case .again(leasing: let file?): stager.fileSystem.close(file)
@@ -242,7 +242,7 @@ final class Promoter: Sendable {
         guard keys.count > 1 else { return keys.map { _ in .again(leasing: nil) } }
         do {
             return try locks.hold(keys.map(\.hash)) {
-                Promotion(of: keys, with: .call, stager, publisher, for: watcher).run()
+                Promotion(of: keys, sharing: .withinCall, stager, publisher, for: watcher).run()
             }
         } catch {
             // The error may concern only one key's lock; opening that key alone will report it.
@@ -255,7 +255,8 @@ final class Promoter: Sendable {
         do {
             return try locks.holdFree(keys.map(\.hash)) { isHeld in
                 let free = keys.filter { isHeld($0.hash) }
-                var outcomes = Promotion(of: free, with: .tasks, stager, publisher, for: watcher).run()[...]
+                var outcomes = Promotion(of: free, sharing: .betweenTasks, stager, publisher, for: watcher)
+                    .run()[...]
                 return keys.map { key in
                     isHeld(key.hash) ? outcomes.removeFirst() : .again(leasing: nil)
                 }

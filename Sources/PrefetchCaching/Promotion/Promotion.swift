@@ -19,14 +19,14 @@ struct Promotion {
         case again(leasing: Descriptor?)
     }
 
-    /// With what an item is opened.
-    enum Company {
+    /// With which items an item shares its flushes.
+    enum Sharing {
         /// There is one key, without an entry.
         case none
-        /// With the other items of one call. What concerns one of them only, or takes long, is left to opening it alone.
-        case call
-        /// With those of other tasks: as with ``call``, but nothing may hold up the others.
-        case tasks
+        /// With the others of one call. What concerns one of them only, or takes long, is left to opening it alone.
+        case withinCall
+        /// With those of other tasks: as ``withinCall``, but nothing may hold up the others.
+        case betweenTasks
     }
 
     /// The most keys that are opened together. Each holds up to three descriptors.
@@ -46,7 +46,7 @@ struct Promotion {
         let item: FileAttributes
         let place: PromotionPlace
         var entry: LedgerEntry
-        /// The intent to rename an item that is copied.
+        /// The intent to rename an item that is copied: without room for the copy, that needs none.
         var renaming: LedgerEntry?
         /// What was decoded, until it is flushed.
         var content: StagedContent?
@@ -80,7 +80,7 @@ struct Promotion {
     private let stager: Stager
     private let publisher: Publisher
     private let keys: [ItemKey]
-    private let company: Company
+    private let sharing: Sharing
     private let watcher: OpenWatcher
     private var members: [Member] = []
     /// The open files of the items, by the index of the key.
@@ -89,7 +89,7 @@ struct Promotion {
     private var areIntentsEntered = false
     private var results: [Result<Lookup<PromotedFile>, CacheError>?]
 
-    private var isJoint: Bool { company != .none }
+    private var isJoint: Bool { sharing != .none }
     private var files: PromotedFiles { stager.files }
     private var destinations: Destinations { files.destinations }
     private var ledger: any PromotionLedger { stager.ledger }
@@ -98,14 +98,14 @@ struct Promotion {
     ///   - keys: At most ``most``. The caller holds their locks.
     ///   - watcher: May cancel until the intents are entered.
     init(
-        of keys: [ItemKey], with company: Company, _ stager: Stager, _ publisher: Publisher,
+        of keys: [ItemKey], sharing: Sharing, _ stager: Stager, _ publisher: Publisher,
         for watcher: OpenWatcher
     ) {
         self.stager = stager
         self.publisher = publisher
         self.keys = keys
         self.watcher = watcher
-        self.company = company
+        self.sharing = sharing
         results = keys.map { _ in nil }
     }
 
@@ -168,7 +168,7 @@ struct Promotion {
         guard !isJoint || isShort(entry, reader) else { return nil }
         if entry.mode == .rename { try destinations.requireWritable(place, for: entry) }
         var member = Member(index: index, reader: reader, item: item, place: place, entry: entry)
-        if try stager.isBetterCopied(entry, in: place) {
+        if stager.isBetterCopied(entry) {
             member.renaming = entry
             member.entry.mode = .decode
         }
@@ -177,7 +177,7 @@ struct Promotion {
 
     private func isShort(_ entry: LedgerEntry, _ reader: ItemReader) -> Bool {
         // Each file of a bundle is flushed.
-        if company == .tasks { return entry.parts.isEmpty && entry.contentBytes <= Self.longestShared }
+        if sharing == .betweenTasks { return entry.parts.isEmpty && entry.contentBytes <= Self.longestShared }
         return entry.contentBytes <= Self.longest || entry.mode == .rename && stager.isOfThisBoot(reader)
     }
 
@@ -187,7 +187,7 @@ struct Promotion {
         // The ledger, and folders that are created now, need room whatever the encoding.
         let staging = destinations.support.staging
         if places.isEmpty {
-            if company != .tasks {
+            if sharing != .betweenTasks {
                 try stager.admission.makeRoomToOpen(0, in: staging)
             } else if try !stager.admission.hasRoomToOpen(0, in: staging) {
                 throw .insufficientSpace(needed: 0, available: 0)
@@ -207,22 +207,24 @@ struct Promotion {
         forEach { member throws(CacheError) in
             try watcher.checkCancellation()
             guard member.entry.mode == .decode else { return try verify(member) }
-            if isJoint {
+            let (needed, staging) = (member.entry.contentBytes, member.place.staging)
+            if try !stager.admission.hasRoomToOpen(needed, in: staging) {
+                if let renaming = member.renaming {
+                    member.entry = renaming
+                    return try verify(member)
+                }
                 // Promoted one by one they need less room: each frees some for the next when it leaves the cache.
-                guard try stager.admission.hasRoomToOpen(member.entry.contentBytes, in: member.place.staging)
-                else { return .again }
-            } else {
-                try stager.admission.makeRoomToOpen(member.entry.contentBytes, in: member.place.staging)
+                if isJoint { return .again }
+                try stager.admission.makeRoomToOpen(needed, in: staging)
             }
             do throws(CacheError) {
-                let content = try stager.decode(
-                    member.reader, to: &member.entry, in: member.place.staging, for: watcher)
+                let content = try stager.decode(member.reader, to: &member.entry, in: staging, for: watcher)
                 if isJoint { content.startWriting() }
                 member.content = content
             } catch .item(let damage) {
                 return .missed(try Miss(damage))
             } catch {
-                // A file that is renamed needs no room.
+                // Nothing but the write tells of a quota that is used up.
                 guard error.isOutOfSpace, let renaming = member.renaming else { throw error }
                 member.entry = renaming
                 return try verify(member)

@@ -132,9 +132,8 @@ final class Stager: Sendable {
 
     /// Whether to copy the content although the item's file could be renamed: for that, it has to be flushed three times
     /// before it gets its name, and a copy once.
-    func isBetterCopied(_ intent: LedgerEntry, in place: PromotionPlace) throws(CacheError) -> Bool {
-        guard intent.mode == .rename, intent.contentBytes <= environment.longestCopy else { return false }
-        return try admission.hasRoomToOpen(intent.contentBytes, in: place.staging)
+    func isBetterCopied(_ intent: LedgerEntry) -> Bool {
+        intent.mode == .rename && intent.contentBytes <= environment.longestCopy
     }
 
     /// The folder of an intent. A changed path is recorded in the ledger.
