@@ -24,6 +24,8 @@ struct Follow: AsyncParsableCommand {
             logger: Logger(label: "cachestress", factory: { _ in SwiftLogNoOpLogHandler() }))
         environment.probe = volume
         environment.now = { clock.now }
+        // Whoever gives the lines must know what a kill loses: only `flush` writes the catalog.
+        environment.runLater = { _, _ in }
         let root = URL(filePath: container, directoryHint: .isDirectory)
         let cache = try await PrefetchCache(areas: .container(at: root), environment: environment)
         let follower = Follower(cache: cache, clock: clock, volume: volume)

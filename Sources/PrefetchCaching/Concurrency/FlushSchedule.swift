@@ -17,16 +17,13 @@ final class FlushSchedule: Sendable {
         case stopped
     }
 
-    /// Runs work later, on a thread that may block.
-    typealias Later = @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
-
     private let engine: Engine
-    private let later: Later
+    private let later: CacheEnvironment.RunLater
     private let state = UnfairMutex(State.idle)
     /// Counts the flushes that were asked for, which distinguishes an idle minute from a busy one.
     private let work = Atomic<Int>(0)
 
-    init(_ engine: Engine, later: @escaping Later) {
+    init(_ engine: Engine, later: @escaping CacheEnvironment.RunLater) {
         self.engine = engine
         self.later = later
     }

@@ -10,6 +10,9 @@ internal import SystemPackage
 
 /// What the engine depends on. Given the same environment and the same calls, it behaves identically.
 public struct CacheEnvironment: Sendable {
+    /// Runs work after a delay, on a thread that may block.
+    package typealias RunLater = @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
+
     /// The file system that all calls on files go through.
     package var fileSystem: any FileSystem
     /// The time in milliseconds since 1970. Used for times that are shown, and for expiry; never to order
@@ -34,6 +37,8 @@ public struct CacheEnvironment: Sendable {
     public var parallelism: Int
     /// The longest content, in bytes, that the first open copies although it might rename the item's file.
     package var longestCopy: Int64
+    /// Runs maintenance in the background; `nil` for threads of the cache.
+    package var runLater: RunLater?
     /// Receives warnings and errors that no call throws.
     public var logger: Logger
 

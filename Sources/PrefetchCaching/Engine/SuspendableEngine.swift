@@ -12,7 +12,8 @@ final class SuspendableEngine: Sendable {
 
         init(_ engine: Engine, on lanes: Lanes) {
             self.engine = engine
-            flushing = FlushSchedule(engine) { delay, work in lanes.run(after: delay, work) }
+            let runLater = engine.environment.runLater ?? { delay, work in lanes.run(after: delay, work) }
+            flushing = FlushSchedule(engine, later: runLater)
             flushing.watchWhileIdle()
         }
     }
