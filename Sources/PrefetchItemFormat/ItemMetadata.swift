@@ -143,43 +143,6 @@ public struct ItemMetadata: Hashable, Sendable {
     }
 }
 
-/// How the content of an item is encoded in its file. Raw values are stored and never change meaning.
-public enum ItemEncoding: UInt8, Hashable, Sendable, CaseIterable {
-    /// One standard LZ4 frame per chunk.
-    case lz4 = 1
-    /// The original bytes, so that promotion needs no copy.
-    case identity = 2
-
-    /// The name of the encoding: `lz4` or `identity`.
-    public var name: String {
-        switch self {
-        case .lz4: "lz4"
-        case .identity: "identity"
-        }
-    }
-}
-
-/// How the encoding of an item is chosen.
-public enum EncodingChoice: Hashable, Sendable {
-    /// Try LZ4 on the first chunk and use it if it saves at least one eighth, as ZFS does for its blocks; otherwise
-    /// store the content unchanged.
-    case automatic
-    /// Use this encoding without trying.
-    case forced(ItemEncoding)
-
-    /// The longest frame, in bytes, that saves enough of `content` bytes to justify decoding.
-    static func longestFrame(content: Int) -> Int { content - content / 8 }
-
-    /// Whether ``automatic`` compresses content that begins with `chunk`.
-    package static func compresses(_ chunk: UnsafeRawBufferPointer, _ codecs: CodecPool) -> Bool {
-        codecs.withCodecs(1) { codecs in
-            let output = codecs[0].output(atLeast: chunk.count + LZ4Frame.overhead)
-            return codecs[0].compressor.compress(
-                chunk, into: output, atMost: longestFrame(content: chunk.count)) != nil
-        }
-    }
-}
-
 /// The bounds of the format, checked before anything is allocated.
 public enum ItemLimits {
     /// Bytes of content in every chunk but the last: 1 MiB.

@@ -223,10 +223,9 @@ private struct Frame {
         compressing content: UnsafeRawBufferPointer, with codec: Codec, isTrial: Bool, leaving room: Int = 0
     ) {
         let output = codec.output(atLeast: content.count + LZ4Frame.overhead + room)
-        let longest = EncodingChoice.longestFrame(content: content.count)
         let frame =
             isTrial
-            ? codec.compressor.compress(content, into: output, atMost: longest)
+            ? codec.compressor.compressIfWorthwhile(content, into: output)
             : codec.compressor.compress(content, into: output)
         guard let length = frame else { return nil }
         bytes = UnsafeRawBufferPointer(output.slice(0..<length))

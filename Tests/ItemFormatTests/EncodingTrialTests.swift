@@ -1,5 +1,6 @@
-import PrefetchItemFormat
 import Testing
+
+@testable import PrefetchItemFormat
 
 @Suite struct EncodingTrialTests {
     @Test(arguments: [1000, 200_000, Sample.mebibyte, 3 * Sample.mebibyte])
@@ -53,5 +54,32 @@ import Testing
             #expect(summary.encoding == .identity)
             #expect(try areSame(file.read().content, noise + text))
         }
+    }
+
+    /// What repeats random bytes could be compressed, and is not tried.
+    @Test func contentThatLooksRandomIsNotTried() throws {
+        let block = Sample.noise(8192)
+        let content = block + block
+        try withItemFile { file in
+            #expect(try file.write(content, .plain(), encoding: .forced(.lz4)).storedBytes < 10_000)
+        }
+        try withItemFile { file in
+            #expect(try file.write(content, .plain()).encoding == .identity)
+        }
+    }
+
+    @Test(arguments: [4096, 5000, 16384, 65536, Sample.mebibyte])
+    func onlyRandomBytesLookRandom(length: Int) {
+        func looksRandom(_ content: [UInt8]) -> Bool {
+            content.withUnsafeBytes { ByteSample.looksRandom($0) }
+        }
+        let noise = Sample.noise(length)
+        #expect(looksRandom(noise))
+        #expect(!looksRandom(Sample.text(length)))
+        #expect(!looksRandom([UInt8](repeating: 7, count: length)))
+        #expect(!looksRandom(noise.map { $0 & 63 }), "as in Base64")
+        #expect(!looksRandom((0..<length).map { UInt8(truncatingIfNeeded: $0) }), "too regular")
+        #expect(!looksRandom(noise.indices.map { $0 % 2 == 0 ? noise[$0] : 0 }), "small numbers of 16 bits")
+        #expect(!looksRandom(Array(noise.prefix(4095))), "too short to be worth it")
     }
 }

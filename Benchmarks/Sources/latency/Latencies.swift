@@ -46,7 +46,7 @@ struct Latencies: Sendable {
 
 /// What goes on beside the reads.
 enum Company: String, CaseIterable, Sendable {
-    case none, evicting, computing
+    case none, evicting, computing, storing
 }
 
 /// What is called and timed.
@@ -54,6 +54,7 @@ enum Call: String, CaseIterable, Sendable {
     case readIdle = "read"
     case readEvicting = "read while eviction runs"
     case readComputing = "read while cores are busy"
+    case readStoring = "read while 8 tasks store"
     case store = "store"
     /// Of the task that stores beside the reads.
     case storeEvicting = "store that evicts"
@@ -64,6 +65,7 @@ enum Call: String, CaseIterable, Sendable {
         case .none: .readIdle
         case .evicting: .readEvicting
         case .computing: .readComputing
+        case .storing: .readStoring
         }
     }
 }

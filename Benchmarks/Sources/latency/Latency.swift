@@ -9,12 +9,12 @@ struct Latency: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latency",
         abstract:
-            "Measures percentiles of reads, idle and while eviction runs beside, and of stores and opens.",
+            "Measures percentiles of reads, idle and while others store and evict, and of stores and opens.",
         discussion: """
             In every round the same 16 KiB texts are read for a while with nothing beside; while one task \
-            stores under a budget that is used up and another evicts; and while two threads compute, which \
-            tells how much of the difference is the eviction's and how much that of busy cores. The order \
-            changes from round to round.
+            stores under a budget that is used up and another evicts; while eight tasks store under that \
+            budget; and while two threads compute, which tells how much of the difference is that of busy \
+            cores. The order changes from round to round.
 
             Exits with 64 for arguments that cannot be used, and with 1 for everything else, such as a \
             volume without room.

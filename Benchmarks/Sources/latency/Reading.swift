@@ -10,6 +10,7 @@ struct Reading {
     static let items = 500
     /// About half of it is left for what is stored beside.
     static let budget = ByteCount.mebibytes(16)
+    private static let storingTasks = 8
     /// What one call of the task that evicts wants, and how long it then rests.
     private static let evicted = ByteCount.kibibytes(128)
     private static let rest = Duration.milliseconds(5)
@@ -76,9 +77,15 @@ struct Reading {
     }
 
     private func start(_ company: Company, in group: inout ThrowingTaskGroup<Latencies?, any Error>) {
-        guard company == .evicting else { return }
-        group.addTask(executorPreference: cache.executor) { try await store() }
-        group.addTask(executorPreference: cache.executor) { try await evict() }
+        switch company {
+        case .none, .computing: break
+        case .evicting:
+            group.addTask(executorPreference: cache.executor) { try await store() }
+            group.addTask(executorPreference: cache.executor) { try await evict() }
+        case .storing:
+            // As those of a downloader that knows nothing of executors.
+            for _ in 0..<Self.storingTasks { group.addTask { try await store() } }
+        }
     }
 
     /// Stores item after item, each under a key of its own.

@@ -11,6 +11,10 @@ struct Report: Encodable {
     let evictingToIdle: Ratio
     /// The same for reads while two threads compute.
     let computingToIdle: Ratio
+    /// The same for reads while eight tasks store.
+    let storingToIdle: Ratio
+    /// The 99th percentile of stores that evict to that of stores for which there is room.
+    let storeEvictingToStore: Ratio
     /// While something was evicted beside, and how many items went for each that came.
     let evictionsPerStore: Double
 
@@ -44,10 +48,10 @@ struct Report: Encodable {
     struct Ratio: Encodable {
         let median, least, most, ofAll: Double
 
-        init(_ call: Call, _ rounds: [Round], _ calls: [Percentiles]) {
+        init(_ call: Call, to idle: Call = .readIdle, _ rounds: [Round], _ calls: [Percentiles]) {
             let ratios = rounds.compactMap { round in
                 round.latencies[call].flatMap { busy in
-                    round.latencies[.readIdle].map {
+                    round.latencies[idle].map {
                         busy.microseconds(atPercentile: 99) / $0.microseconds(atPercentile: 99)
                     }
                 }
@@ -55,7 +59,7 @@ struct Report: Encodable {
             let figure = Figure(ratios)
             (median, least, most) = (figure.median, figure.least, figure.most)
             let (busy, idle) = (
-                calls.first { $0.call == call.rawValue }, calls.first { $0.call == Call.readIdle.rawValue }
+                calls.first { $0.call == call.rawValue }, calls.first { $0.call == idle.rawValue }
             )
             ofAll = (busy?.p99 ?? .nan) / (idle?.p99 ?? .nan)
         }
@@ -69,6 +73,8 @@ struct Report: Encodable {
         calls = Call.allCases.compactMap { Percentiles($0, rounds) }
         evictingToIdle = Ratio(.readEvicting, rounds, calls)
         computingToIdle = Ratio(.readComputing, rounds, calls)
+        storingToIdle = Ratio(.readStoring, rounds, calls)
+        storeEvictingToStore = Ratio(.storeEvicting, to: .store, rounds, calls)
         let (evictions, stores) = rounds.reduce((0, 0)) { ($0.0 + $1.evictions, $0.1 + $1.stores) }
         evictionsPerStore = Double(evictions) / Double(max(1, stores))
     }
@@ -84,14 +90,19 @@ struct Report: Encodable {
                 return column == 0 ? cell.0 + padding : padding + cell.0
             }.joined(separator: "  ")
         }
-        let isHeld = evictingToIdle.median <= Self.target
         return
             (table + [
                 "",
                 String(format: "%.2f items were evicted for each that was stored beside", evictionsPerStore),
                 "p99 while cores are busy ÷ p99: \(computingToIdle.text)",
-                "p99 while eviction runs ÷ p99 ≤ 2: \(isHeld ? "held" : "MISSED"), \(evictingToIdle.text)",
+                Self.verdict("p99 while eviction runs ÷ p99", evictingToIdle),
+                Self.verdict("p99 while 8 tasks store ÷ p99", storingToIdle),
+                Self.verdict("p99 of stores that evict ÷ p99 of stores", storeEvictingToStore),
             ]).joined(separator: "\n")
+    }
+
+    private static func verdict(_ what: String, _ ratio: Ratio) -> String {
+        "\(what) ≤ 2: \(ratio.median <= target ? "held" : "MISSED"), \(ratio.text)"
     }
 
     var json: String {
