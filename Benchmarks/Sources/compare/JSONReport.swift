@@ -3,9 +3,9 @@ import Foundation
 
 /// Results as a JSON array of comparisons, for programs.
 ///
-/// `floor` and `ours` are medians in microseconds per item, `ratioToFloor` is ours as a multiple of the
-/// floor's, and `peers` says of each peer how many times slower than ours its median is. `spread` holds the
-/// least and the most of each in microseconds, and `setups` how each was set up. `size` is in bytes.
+/// `floor` and `ours` are medians per item, in what `unit` says, `ratioToFloor` is ours as a multiple of the
+/// floor's, and `peers` says of each peer what multiple of ours its median is. `spread` holds the least and the most of
+/// each, and `setups` how each was set up. `size` is in bytes.
 struct JSONReport {
     let text: String
 
@@ -22,6 +22,7 @@ struct JSONReport {
     private struct Entry: Encodable {
         let suite: String
         let job: String
+        let unit: String
         let material: String
         let size: Int
         let tasks: Int
@@ -36,6 +37,7 @@ struct JSONReport {
             let peers = Dictionary(comparison.peers.map { ($0.name, $0.figure) }, uniquingKeysWith: { $1 })
             suite = comparison.suite.rawValue
             job = comparison.job
+            unit = comparison.unit.rawValue
             material = comparison.material.rawValue
             size = comparison.size
             tasks = comparison.tasks

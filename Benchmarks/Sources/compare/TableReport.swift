@@ -3,7 +3,7 @@ import Foundation
 
 /// Results as tables for people, with how the contenders were set up below each.
 ///
-/// The floor's median is a time per item; everybody's is a multiple of it. Behind each is its spread: half
+/// The floor's median is a time, or a number of bytes, per item; everybody's is a multiple of it. Behind each is its spread: half
 /// the distance between the quartiles of the rounds, in per cent of the median.
 struct TableReport {
     let text: String
@@ -38,7 +38,7 @@ struct TableReport {
         let rows = result.comparisons.map { comparison in
             var row = [comparison.job, comparison.material.rawValue, byteCount(comparison.size)]
             if suite == .tasks { row.append("\(comparison.tasks)") }
-            row.append("\(time(comparison.floor.median)) \(spread(comparison.floor))")
+            row.append("\(amount(comparison.floor.median, comparison.unit)) \(spread(comparison.floor))")
             for figure in [comparison.ours] + comparison.peers.map(\.figure) {
                 row.append("\(multiple(figure.median / comparison.floor.median)) \(spread(figure))")
             }
@@ -50,7 +50,7 @@ struct TableReport {
     }
 
     private static let legend =
-        "Medians: time per item for the floor, multiples of it for all others. ±: half the interquartile range."
+        "Medians: time or space per item for the floor, multiples of it for all others. ±: half the interquartile range."
 
     private static func aligned(_ rows: [[String]]) -> String {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -71,9 +71,12 @@ struct TableReport {
         bytes < 1 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
     }
 
-    private static func time(_ microseconds: Double) -> String {
-        microseconds < 1000
-            ? String(format: "%.1f µs", microseconds) : String(format: "%.1f ms", microseconds / 1000)
+    private static func amount(_ figure: Double, _ unit: Comparison.Unit) -> String {
+        switch unit {
+        case .bytes: String(format: "%.1f KiB", figure / 1024)
+        case .microseconds where figure < 1000: String(format: "%.1f µs", figure)
+        case .microseconds: String(format: "%.1f ms", figure / 1000)
+        }
     }
 
     /// Two or three digits.
