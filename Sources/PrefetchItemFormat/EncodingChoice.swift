@@ -65,9 +65,14 @@ enum ByteSample {
             counts.initialize(repeating: 0)
             var pairs = 0
             for run in 0..<runs {
-                for byte in content[run * step..<run * step + runBytes] {
-                    pairs += Int(counts[Int(byte)])
-                    counts[Int(byte)] += 1
+                for offset in stride(from: run * step, to: run * step + runBytes, by: 8) {
+                    var bytes = content.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                    for _ in 0..<8 {
+                        let byte = Int(bytes & 0xFF)
+                        pairs += Int(counts[byte])
+                        counts[byte] += 1
+                        bytes >>= 8
+                    }
                 }
             }
             return pairs <= mostPairs

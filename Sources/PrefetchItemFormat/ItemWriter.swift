@@ -128,7 +128,9 @@ package final class ItemWriter {
         try codecs.withCodecs(pieces.count) { codecs in
             let isUndecided = encoding == nil
             let frames = inParallel(pieces.count) {
-                Frame(compressing: pieces[$0], with: codecs[$0], isTrial: isUndecided && $0 == 0)
+                Frame(
+                    compressing: pieces[$0], Checksum.of(pieces[$0]), with: codecs[$0],
+                    isTrial: isUndecided && $0 == 0)
             }
             decideEncoding(by: frames[0])
             guard encoding == .lz4 else { return try store(identity: pieces) }
@@ -159,11 +161,13 @@ package final class ItemWriter {
                 chunks.append(Chunk(identity: last))
             } else {
                 let footerLength = ItemFooter.length(metadata: metadata, chunkCount: chunks.count + 1)
+                // First, since it brings the content into the processor's caches at full speed.
+                let checksum = Checksum.of(last)
                 let frame = Frame(
-                    compressing: last, with: codec, isTrial: encoding == nil, leaving: footerLength)
+                    compressing: last, checksum, with: codec, isTrial: encoding == nil, leaving: footerLength)
                 decideEncoding(by: frame)
-                chunks.append(frame?.chunk ?? Chunk(identity: last))
                 end = frame?.bytes ?? last
+                chunks.append(Chunk(storedBytes: UInt32(end.count), checksum: checksum))
             }
             try write(end, followedBy: footer(chunksLength: storedBytes + Int64(end.count)), codec)
         }
@@ -217,10 +221,12 @@ private struct Frame {
     let chunk: Chunk
 
     /// - Parameters:
+    ///   - checksum: Of the content.
     ///   - isTrial: Whether to give up, with `nil`, when the frame does not save enough.
     ///   - room: Bytes to leave free after the frame, for data written in the same call.
     init?(
-        compressing content: UnsafeRawBufferPointer, with codec: Codec, isTrial: Bool, leaving room: Int = 0
+        compressing content: UnsafeRawBufferPointer, _ checksum: UInt64, with codec: Codec, isTrial: Bool,
+        leaving room: Int = 0
     ) {
         let output = codec.output(atLeast: content.count + LZ4Frame.overhead + room)
         let frame =
@@ -229,7 +235,7 @@ private struct Frame {
             : codec.compressor.compress(content, into: output)
         guard let length = frame else { return nil }
         bytes = UnsafeRawBufferPointer(output.slice(0..<length))
-        chunk = Chunk(storedBytes: UInt32(length), checksum: Checksum.of(content))
+        chunk = Chunk(storedBytes: UInt32(length), checksum: checksum)
     }
 }
 

@@ -163,6 +163,57 @@ import Testing
         #expect(try engine.statistics().items == 3 * Engine.backlogLimit + 1)
     }
 
+    @Test func moreIsGrantedBeforeStoresHaveToWaitForIt() throws {
+        let now = Atomic<Int>(0)
+        var environment = engine.environment
+        environment.uptime = { .milliseconds(now.load(ordering: .relaxed)) }
+        let engine = try Engine(areas: container.areas(), environment: environment.withNewSession())
+        try engine.configure(CacheConfiguration(budget: .fixed(.gibibytes(4))))
+        var stored = 0
+        func store() throws {
+            stored += 1
+            try engine.store(noise(100_000, seed: UInt64(stored)), ItemKey(number: stored))
+        }
+        func free() -> Int64 { engine.catalog.inMemory { $0.allowance.free } }
+        for _ in 0..<2 {
+            try store()
+            #expect(!engine.isUrgent, "who stores one or two items needs no more")
+        }
+        while free() < (1 << 20) { try store() }
+        #expect(engine.isUrgent)
+        #expect(try engine.maintainInTurn(), "nothing was maintained yet")
+        #expect(free() == 0 && !engine.isUrgent)
+        try store()
+        for _ in 0..<2 {
+            #expect(engine.isUrgent)
+            #expect(try !engine.maintainInTurn())
+            #expect(free() == 16 << 20)
+            // More than half of it is spent before more is asked for, and no store has to wait.
+            while !engine.isUrgent {
+                #expect(free() >= 8 << 20)
+                try store()
+            }
+            #expect(free() > 7 << 20)
+        }
+        now.store(1000, ordering: .relaxed)
+        #expect(try engine.maintainInTurn())
+        #expect(free() == 0)
+        #expect(try engine.content(ItemKey(number: stored)) != nil)
+        #expect(!engine.isUrgent, "who only reads needs none")
+        #expect(try row() == 0)
+    }
+
+    @Test func whatIsNotToBeHadIsNotAskedForAgainAndAgain() throws {
+        try engine.configure(CacheConfiguration(budget: .fixed(.gibibytes(4))))
+        for number in 0..<10 {
+            try engine.store(noise(100_000, seed: UInt64(number)), ItemKey(number: number))
+        }
+        #expect(engine.isUrgent)
+        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(1))))
+        try engine.admission.writeBacklog()
+        #expect(!engine.catalog.inMemory { engine.admission.isRunningLow($0.allowance) })
+    }
+
     @Test func whoOnlyReadsIsGrantedNothing() throws {
         try engine.store(noise(20), "key")
         try engine.maintain()

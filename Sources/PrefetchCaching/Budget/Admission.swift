@@ -14,6 +14,8 @@ final class Admission: Sendable {
     private let grantTurn = UnfairMutex(())
     private let grants = Atomic<Int>(0)
     private let isNearlyFull = Atomic<Bool>(false)
+    /// With fewer free bytes than this, stores will soon have to wait for a grant; 0 when none is to be had in advance.
+    private let lowMark = Atomic<Int64>(0)
     /// What was admitted last when little or no room was left: trimming makes room for more of it.
     private let demand = UnfairMutex<Newcomer?>(nil)
     /// The available bytes when eviction last failed to free anything, see ``maintain()``.
@@ -86,10 +88,14 @@ final class Admission: Sendable {
             if made.isOutweighed { catalog.noteDeclined(newcomer) }
             return made.obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)
         }
-        let grant = min(max(bytes, nextStep(ceiling)), room)
+        let step = nextStep(ceiling)
+        let grant = min(max(bytes, step), room)
         try promise(grant, &transfer, transaction)
         let isNearlyFull = room - grant < ceiling - Watermarks.high(ceiling)
         self.isNearlyFull.store(isNearlyFull, ordering: .relaxed)
+        if !isNearlyFull, step >= Self.leastAdvance {
+            lowMark.store(Self.advance(ceiling) / 2, ordering: .relaxed)
+        }
         if isNearlyFull, newcomer.mode == .evicting {
             // Stores overlap, so a more urgent item may be admitted after one that is to stay nevertheless.
             demand.withLock { demand in
@@ -182,9 +188,14 @@ final class Admission: Sendable {
         return try run(makingRoom: makingRoom, &transfer) { transaction, _ in try body(transaction) }
     }
 
+    /// Whether stores will soon have to wait for a grant, unless ``writeBacklog()`` takes it in advance.
+    func isRunningLow(_ allowance: Allowance) -> Bool { allowance.free < lowMark.load(ordering: .relaxed) }
+
     /// Writes pending changes while stores go on, and takes as much in advance as they may need until the next time:
     /// none of them has to wait for the catalog, as long as there is room.
     func writeBacklog() throws(CacheError) {
+        // Until more was granted: what was not to be had once must not be asked for again and again.
+        lowMark.store(0, ordering: .relaxed)
         // Only who stores needs an allowance, and only a writer may have one.
         let isStoring = catalog.inMemory { $0.allowance.unrecorded > 0 }
         if isStoring { try catalog.beginWriting() }
@@ -201,13 +212,19 @@ final class Admission: Sendable {
         let ceiling = Self.grantable(snapshot)
         let free = catalog.inMemory { $0.allowance.free }
         let room = Watermarks.high(ceiling) - (try transaction.usedBytes())
-        let grant = min(min(Self.advance, ceiling / 64) - free, room)
-        if grant > 0 { try promise(grant, &transfer, transaction) }
+        let advance = Self.advance(ceiling)
+        let grant = min(advance - free, room)
+        guard grant > 0 else { return }
+        try promise(grant, &transfer, transaction)
+        if advance >= Self.leastAdvance { lowMark.store(advance / 2, ordering: .relaxed) }
     }
 
     /// What stores that do not pause are granted at once: twice ``Engine/backlogLimit`` items of 16 KiB, at most 1/64 of the
     /// budget as well.
-    private static let advance: Int64 = 16 << 20
+    private static func advance(_ ceiling: Int64) -> Int64 { min(16 << 20, ceiling / 64) }
+
+    /// For less than this, stores wait, rather than have another thread begin a transaction again and again.
+    private static let leastAdvance: Int64 = 1 << 20
 
     private func promise(_ grant: Int64, _ transfer: inout Transfer, _ transaction: CatalogTransaction) throws
     {
@@ -221,6 +238,7 @@ final class Admission: Sendable {
         _ body: (CatalogTransaction, inout Transfer) throws -> Result,
         committed: (Result, inout Allowance) -> Void = { _, _ in }
     ) throws(CacheError) -> Result {
+        if givingUp { lowMark.store(0, ordering: .relaxed) }
         do {
             return try catalog.transaction(makingRoom: makingRoom) { transaction in
                 catalog.inMemory { transfer.begin(with: &$0.allowance, givingUp: givingUp) }

@@ -176,11 +176,15 @@ final class Engine: Sendable {
     /// With more pending changes than this, the catalog is written ahead of schedule.
     static let backlogLimit = 512
 
-    /// Whether so many changes are pending, or so little of the budget is left, that maintenance should run
-    /// soon.
+    /// Whether so many changes are pending, or so little is left of the budget or of the allowance, that maintenance should
+    /// run soon.
     var isUrgent: Bool { admission.wantsTrimming || hasBacklog }
 
-    private var hasBacklog: Bool { catalog.inMemory { $0.pending.entries.count >= Self.backlogLimit } }
+    private var hasBacklog: Bool {
+        catalog.inMemory { state in
+            state.pending.entries.count >= Self.backlogLimit || admission.isRunningLow(state.allowance)
+        }
+    }
 
     /// Whether there is anything for ``flush()`` to do.
     var hasPendingChanges: Bool {
