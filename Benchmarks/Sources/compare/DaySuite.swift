@@ -42,10 +42,12 @@ struct DaySuite {
                 return elapsed / .microseconds(1) / Double(workload.contents.count)
             }
             sync()
-            let held = try zip(lineup.all, homes).map { contender, home in
+            var held: [Double] = []
+            for (contender, home) in zip(lineup.all, homes) {
                 // The user's files are no longer the cache's.
                 let documents = contender.promotedFile(0).deletingLastPathComponent()
-                return Double(try home.allocatedBytes(without: documents)) / Double(keptItems)
+                let bytes = try home.allocatedBytes(without: documents)
+                held.append(Double(bytes) / Double(await readableItems(of: contender, workload)))
             }
             if round > 0 {
                 times.append(figures)
@@ -68,8 +70,20 @@ struct DaySuite {
             setups: lineup.all.map { ($0.name, $0.setup) })
     }
 
-    /// The items that are left when the day is over.
-    private var keptItems: Int { min(bursts, Self.kept) * (Self.stored - Self.opened) }
+    /// How many items are left: the cache evicts what exceeds its bytes, and others what they are told.
+    private func readableItems(of contender: any Contender, _ workload: Workload) async -> Int {
+        var count = 0
+        // Of each burst, the first were opened.
+        for index in workload.contents.indices where index % Self.stored >= Self.opened {
+            do {
+                _ = try await contender.read(index)
+                count += 1
+            } catch {
+                // Evicted.
+            }
+        }
+        return count
+    }
 
     private func day(of contender: any Contender, _ workload: Workload) async throws -> Duration {
         var elapsed = Duration.zero
@@ -88,16 +102,18 @@ struct DaySuite {
 }
 
 extension URL {
-    /// The bytes that the files in this folder take on their volume, holes and reserves included, without those in a
-    /// folder inside it.
+    /// The bytes that the files in this folder take on their volume, without those in a folder inside it. Foundation's own
+    /// figure counts blocks of 512 bytes as if they were those of the file system.
     fileprivate func allocatedBytes(without excluded: URL) throws -> Int {
-        let keys: Set<URLResourceKey> = [.isRegularFileKey, .totalFileAllocatedSizeKey]
         let path = excluded.resolvingSymlinksInPath().path + "/"
-        guard let files = FileManager.default.enumerator(at: self, includingPropertiesForKeys: Array(keys))
-        else { throw CocoaError(.fileReadNoSuchFile) }
+        guard let files = FileManager.default.enumerator(at: self, includingPropertiesForKeys: nil) else {
+            throw CocoaError(.fileReadNoSuchFile)
+        }
         var bytes = 0
         for case let file as URL in files where !file.resolvingSymlinksInPath().path.hasPrefix(path) {
-            bytes += try file.resourceValues(forKeys: keys).totalFileAllocatedSize ?? 0
+            var found = stat()
+            guard lstat(file.path, &found) == 0 else { throw CocoaError(.fileReadUnknown) }
+            if found.st_mode & S_IFMT == S_IFREG { bytes += Int(found.st_blocks) * 512 }
         }
         return bytes
     }
