@@ -7,7 +7,8 @@ package import SystemPackage
 /// during an operation cannot redirect it. Every descriptor is opened close-on-exec, and a symbolic link as the last
 /// component of a name is refused (`O_NOFOLLOW`) unless stated otherwise.
 ///
-/// All requirements block. Call them from threads that may block, never from Swift's cooperative pool.
+/// All requirements block, but ``readIfInMemory(_:in:into:)``. Call them from threads that may block, never from Swift's
+/// cooperative pool.
 ///
 /// - Note: A failed call is reported and not retried, except after `EINTR`, when it had no effect.
 package protocol FileSystem: Sendable {
@@ -27,6 +28,15 @@ package protocol FileSystem: Sendable {
     /// Reads up to `buffer.count` bytes at `offset` (`pread`). Returns 0 at the end of the file.
     func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
         throws(FileSystemError) -> Int
+
+    /// Reads up to `buffer.count` bytes from the start of a file without waiting for the device (`openat2` with
+    /// `RESOLVE_CACHED`, `preadv2` with `RWF_NOWAIT`). Its access time is left alone.
+    ///
+    /// - Returns: The number of bytes, which may be fewer than the file has; `nil` if something would have to be fetched.
+    /// - Throws: An error whose ``FileSystemError/isUnsupported`` is `true` where the system or the file system cannot tell.
+    func readIfInMemory(
+        _ name: FilePath, in directory: Descriptor, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(FileSystemError) -> Int?
 
     /// Writes at most `bytes.count` bytes at `offset` (`pwrite`); returns how many were written.
     func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
@@ -184,6 +194,13 @@ extension FileSystem {
 
     /// Does nothing.
     package func startWriting(_: Descriptor) {}
+
+    /// Is not supported.
+    package func readIfInMemory(_: FilePath, in _: Descriptor, into _: UnsafeMutableRawBufferPointer)
+        throws(FileSystemError) -> Int?
+    {
+        throw FileSystemError("openat2", errno: .notSupported)
+    }
 
     /// None.
     package func protection(of _: Descriptor) throws(FileSystemError) -> FileProtection? { nil }

@@ -67,6 +67,19 @@ package struct LiveFileSystem: FileSystem {
         }
     }
 
+    package func readIfInMemory(
+        _ name: FilePath, in directory: Descriptor, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(FileSystemError) -> Int? {
+        do throws(FileSystemError) {
+            return try Platform.retrying("openat2", name) {
+                name.withPlatformString { Platform.readIfInMemory(directory.rawValue, $0, buffer) }
+            }
+        } catch {
+            guard error.errno == .resourceTemporarilyUnavailable else { throw error }
+            return nil
+        }
+    }
+
     package func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
         throws(FileSystemError) -> Int
     {

@@ -81,6 +81,12 @@ enum Platform {
 
         static func startWriting(_ file: CInt) -> CInt { cplatform_start_writing(file) }
 
+        static func readIfInMemory(
+            _ directory: CInt, _ name: UnsafePointer<CChar>, _ buffer: UnsafeMutableRawBufferPointer
+        ) -> Int {
+            cplatform_read_if_cached(directory, name, buffer.baseAddress, buffer.count)
+        }
+
         static func synchronizeVolume(_ file: CInt) -> CInt { cplatform_sync_volume(file) }
 
         static func volume(_ file: CInt, _ figures: inout VolumeFigures) -> CInt {
@@ -206,6 +212,14 @@ enum Platform {
 
         /// Darwin has no such call.
         static func startWriting(_: CInt) -> CInt { 0 }
+
+        /// Darwin cannot tell what is in memory without mapping it.
+        static func readIfInMemory(
+            _: CInt, _: UnsafePointer<CChar>, _: UnsafeMutableRawBufferPointer
+        ) -> Int {
+            errno = ENOTSUP
+            return -1
+        }
 
         /// Not `fstatvfs`, which counts blocks in 32 bits: a volume of 16 TiB would appear empty.
         static func volume(_ file: CInt, _ figures: inout VolumeFigures) -> CInt {

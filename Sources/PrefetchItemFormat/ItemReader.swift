@@ -1,4 +1,5 @@
 package import PrefetchFileSystem
+package import SystemPackage
 
 /// Reads one item from an open file.
 ///
@@ -14,12 +15,37 @@ package final class ItemReader {
     private static let tailLength = 4 << 10
 
     package let footer: ItemFooter
-    private let file: Descriptor
+    /// `nil` for a file that was read whole and closed.
+    private let file: Descriptor?
     private let fileSystem: any FileSystem
     private let codecs: CodecPool
     private let loan: CodecLoan
     /// The whole file, if the first read returned all of it.
     private let window: UnsafeRawBufferPointer?
+
+    /// Reads a small file, if all of it is in memory: nothing waits for the device, and nothing needs the file afterwards.
+    ///
+    /// - Parameter limit: The longest content, in bytes.
+    /// - Returns: `nil` if that is impossible, or the file is not sound: a reader of the open file says why.
+    /// - Throws: An error whose ``FileSystemError/isUnsupported`` is `true` where it is always impossible.
+    package init?(
+        inMemory name: FilePath, in directory: Descriptor, of fileSystem: any FileSystem, codecs: CodecPool,
+        contentOfAtMost limit: Int64
+    ) throws(FileSystemError) {
+        let loan = CodecLoan(from: codecs)
+        let buffer = loan.codec.input(atLeast: Self.windowLength).slice(0..<Self.windowLength)
+        guard let count = try fileSystem.readIfInMemory(name, in: directory, into: buffer),
+            count < Self.windowLength
+        else { return nil }
+        let whole = UnsafeRawBufferPointer(buffer.slice(0..<count))
+        guard let footer = Self.footer(ofWholeFile: whole), footer.contentBytes <= limit else { return nil }
+        self.footer = footer
+        self.fileSystem = fileSystem
+        self.codecs = codecs
+        self.loan = loan
+        file = nil
+        window = whole
+    }
 
     /// Reads and validates the footer.
     ///
@@ -169,6 +195,7 @@ package final class ItemReader {
         let start = footer.chunks[..<batch.lowerBound].reduce(Int64(0)) { $0 + Int64($1.storedBytes) }
         let length = footer.chunks[batch].reduce(0) { $0 + Int($1.storedBytes) }
         if let window { return window.slice(Int(start)..<Int(start) + length) }
+        guard let file else { throw .damaged(.chunkContent) }
 
         let buffer =
             footer.encoding == .identity ? output : loan.codec.input(atLeast: length).slice(0..<length)
@@ -180,6 +207,7 @@ package final class ItemReader {
     /// The error for content that is not what the footer says: the system may purge files that are open, even while they
     /// are read or written. One that is emptied while it is written begins with a hole.
     private func contentError() throws(ItemFormatError) -> ItemFormatError {
+        guard let file else { return .damaged(.chunkContent) }
         let length = try onFiles(fileSystem.attributes(of: file)).length
         if length < Int64(Trailer.length) { return .purged }
         return try beginsWithHole() ? .purged : .damaged(.chunkContent)
@@ -187,7 +215,8 @@ package final class ItemReader {
 
     /// See ``FileSystem/beginsWithHole(_:)``.
     package func beginsWithHole() throws(ItemFormatError) -> Bool {
-        try onFiles(fileSystem.beginsWithHole(file))
+        guard let file else { return false }
+        return try onFiles(fileSystem.beginsWithHole(file))
     }
 }
 

@@ -47,6 +47,11 @@ int cplatform_length_and_links(int fd, int64_t *length, uint64_t *links);
 /// Returns 1 when somebody has the file open for writing, 0 when not, -1 with errno.
 int cplatform_is_being_written(int fd);
 
+/// Reads a file from its start if neither its name nor its content has to be fetched from a device (`openat2` with
+/// `RESOLVE_CACHED`, `preadv2` with `RWF_NOWAIT`). Returns the number of bytes, which may be fewer than those in memory,
+/// or -1 with errno: EAGAIN when something has to be fetched.
+ssize_t cplatform_read_if_cached(int directory, const char *name, void *buffer, size_t length);
+
 /// The flag of `open` that leaves the access time unchanged (`O_NOATIME`).
 extern const int cplatform_o_noatime;
 

@@ -63,7 +63,15 @@ extension PrefetchCache {
     public func lookUp(
         _ key: ItemKey, range: Range<Int64>? = nil, recordingUse: Bool = true
     ) async throws(CacheError) -> Lookup<Data> {
-        try await run(in: .reads) { engine throws(CacheError) in
+        let running = try await engine.running()
+        let content = running.engine.usage.performIfOpen {
+            running.engine.readWithoutWaiting(key, range, isUse: recordingUse)
+        }
+        if let content {
+            running.flushing.noteWork()
+            return .hit(content)
+        }
+        return try await run(in: .reads) { engine throws(CacheError) in
             try engine.read(key, range, isUse: recordingUse)
         }
     }

@@ -19,8 +19,8 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Any number of tasks and processes may use one cache at the same time. The work is done on threads that may block,
-/// never on Swift's cooperative threads, see ``executor``. Only the `open` calls, ``lookUpAndOpen(_:progress:)`` and
+/// Any number of tasks and processes may use one cache at the same time. The work is done on threads that may block, see
+/// ``executor``; on Swift's cooperative threads nothing waits for a device. Only the `open` calls, ``lookUpAndOpen(_:progress:)`` and
 /// ``verify(_:progress:)`` honour the cancellation of their task, and all calls that wait for ``resume(isolation:)``; all
 /// other calls run to completion.
 ///

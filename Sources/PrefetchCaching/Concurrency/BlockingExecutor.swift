@@ -3,7 +3,7 @@ internal import Foundation
 internal import PrefetchFileSystem
 internal import Synchronization
 
-/// Runs jobs on threads that may block, so that files are never accessed on Swift's cooperative threads.
+/// Runs jobs on threads that may block, so that nothing waits for a device on Swift's cooperative threads.
 ///
 /// As many threads as there are processors take one job after the other: to wake a thread costs more than most jobs. When
 /// jobs have waited for a while, threads compute or wait for something; then there is one more, up to ``width``, and the

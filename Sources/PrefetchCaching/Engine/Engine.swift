@@ -49,6 +49,8 @@ final class Engine: Sendable {
     private let closing = UnfairMutex(())
     /// When ``maintain()`` last did everything.
     private let lastMaintenance = UnfairMutex<Duration?>(nil)
+    /// Whether the file system can tell what is in memory, as far as is known.
+    let canReadWithoutWaiting = Atomic<Bool>(true)
     let events: EventHub
 
     /// Opens the cache and recovers from a crash. The catalog is opened only when it is first needed.

@@ -3,6 +3,7 @@ internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
+internal import Synchronization
 internal import SystemPackage
 
 #if canImport(Darwin)
@@ -20,6 +21,34 @@ extension Engine {
     func read(_ key: ItemKey, _ range: Range<Int64>?, isUse: Bool = true) throws(CacheError) -> Lookup<Data> {
         try read(key, isUse: isUse) { _, length in range ?? 0..<length }.map { $0 ?? Data() }
     }
+
+    /// Returns the content of a cached item whose file is small and in the system's memory: on any thread, for nothing is
+    /// waited for. It is not leased, since one call reads all of it.
+    ///
+    /// - Returns: `nil` if that is impossible, or there is anything to say about the item, which ``read(_:_:isUse:)`` does.
+    func readWithoutWaiting(_ key: ItemKey, _ range: Range<Int64>?, isUse: Bool) -> Data? {
+        guard canReadWithoutWaiting.load(ordering: .relaxed) else { return nil }
+        do {
+            guard
+                let reader = try ItemReader(
+                    inMemory: CacheLayout.file(of: key.hash), in: folders.current.items.descriptor,
+                    of: environment.fileSystem, codecs: codecs, contentOfAtMost: Self.longestReadInMemory),
+                reader.footer.metadata.key == key, !reader.footer.metadata.hasExpired(at: environment.now)
+            else { return nil }
+            let content = try Data(reading: range ?? 0..<reader.footer.contentBytes, of: reader)
+            if isUse { catalog.noteHit(key.hash) }
+            return content
+        } catch {
+            if let error = error as? FileSystemError, error.isUnsupported {
+                canReadWithoutWaiting.store(false, ordering: .relaxed)
+            }
+            return nil
+        }
+    }
+
+    /// The longest content, in bytes, that a thread of the caller decompresses: it takes less time than to change threads
+    /// twice and back.
+    private static let longestReadInMemory: Int64 = 128 << 10
 
     /// Returns the content of one file of a bundle; `nil` if the bundle has no such file, or it is no bundle.
     func read(_ key: ItemKey, part path: FolderPath, isUse: Bool = true) throws(CacheError) -> Lookup<Data?> {

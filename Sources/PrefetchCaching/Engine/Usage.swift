@@ -15,10 +15,7 @@ final class Usage: Sendable {
 
     /// - Throws: ``CacheError/closed``, ``CacheError/suspended``, and whatever `body` throws.
     func perform<Result>(_ body: () throws(CacheError) -> Result) throws(CacheError) -> Result {
-        try state.withLock { state throws(CacheError) in
-            if let ending = state.ending { throw ending }
-            state.calls += 1
-        }
+        if let ending = enter() { throw ending }
         defer { leave() }
         do {
             return try body()
@@ -27,10 +24,25 @@ final class Usage: Sendable {
         }
     }
 
+    /// - Returns: `nil` when no call is admitted, and what `body` returns.
+    func performIfOpen<Result>(_ body: () -> Result?) -> Result? {
+        guard enter() == nil else { return nil }
+        defer { leave() }
+        return body()
+    }
+
     /// An error as the caller is to see it. A call that gave up a lock because the cache is being suspended is interrupted,
     /// and made again later.
     func reported(_ error: CacheError) -> CacheError {
         error.isBusy && isSuspended ? .suspended : error.reported
+    }
+
+    /// - Returns: Why the call is not admitted.
+    private func enter() -> CacheError? {
+        state.withLock { state in
+            if state.ending == nil { state.calls += 1 }
+            return state.ending
+        }
     }
 
     private func leave() {

@@ -1,0 +1,105 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchFileSystem
+import Synchronization
+import Testing
+
+@testable import PrefetchCaching
+
+/// Reads on the caller's own thread, of what is in memory. What was just written is, unless the machine is short of it.
+@Suite struct ReadWithoutWaitingTests {
+    private static let key: ItemKey = "key"
+
+    private let container: TemporaryContainer
+    private let engine: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine()
+    }
+
+    private func read(_ range: Range<Int64>? = nil, isUse: Bool = true) -> Data? {
+        engine.readWithoutWaiting(Self.key, range, isUse: isUse)
+    }
+
+    private var file: URL { container.caches.appending(path: "items/\(CacheLayout.file(of: Self.key.hash))") }
+
+    #if os(Linux)
+        @Test(arguments: [true, false])
+        func whatIsInMemoryIsRead(isCompressible: Bool) throws {
+            let content = isCompressible ? Data(repeating: 7, count: 100_000) : noise(100_000)
+            try engine.store(content, Self.key)
+            #expect(read() == content)
+            #expect(read(10..<20) == content[10..<20])
+            #expect(read(isUse: false) == content)
+            #expect(try engine.statistics().hits == 2)
+        }
+
+        @Test func anEmptyItemIsRead() throws {
+            try engine.store(Data(), Self.key)
+            #expect(read() == Data())
+        }
+    #endif
+
+    @Test func whatHasToBeSaidAboutAnItemIsLeftToAnOrdinaryRead() throws {
+        #expect(read() == nil, "there is none")
+        try engine.store(noise(1000), Self.key)
+        #expect(read(500..<2000) == nil, "the range exceeds it")
+
+        var damaged = try Data(contentsOf: file)
+        damaged[100] ^= 1
+        try damaged.write(to: file)
+        #expect(read() == nil)
+        #expect(FileManager.default.fileExists(atPath: file.path), "it was set aside")
+
+        try FileManager.default.removeItem(at: file)
+        let elsewhere = container.caches.appending(path: "elsewhere")
+        try engine.store(noise(1000), Self.key)
+        try FileManager.default.moveItem(at: file, to: elsewhere)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: elsewhere)
+        #expect(read() == nil, "a link was followed")
+        #expect(try engine.statistics().misses == 0)
+    }
+
+    @Test func anotherItemUnderItsNameIsNotRead() throws {
+        try engine.store(noise(1000), "another")
+        try engine.store(noise(1000), Self.key)
+        let other = container.caches.appending(path: "items/\(CacheLayout.file(of: ItemKey("another").hash))")
+        try Data(contentsOf: other).write(to: file)
+        #expect(read() == nil)
+    }
+
+    @Test func anExpiredItemIsNotRead() throws {
+        var metadata = ItemMetadata(key: Self.key)
+        metadata.expiresAt = engine.environment.now() - 1
+        try noise(1000).withBytes {
+            _ = try engine.store($0, as: metadata, encoding: .automatic)
+        }
+        #expect(read() == nil)
+    }
+
+    /// To decompress it would keep the caller's thread busy for long, or it is not read by one call.
+    @Test func longContentIsLeftToThreadsOfTheCache() throws {
+        try engine.store(Data(repeating: 7, count: 200_000), Self.key)
+        #expect(read() == nil)
+        try engine.store(noise(200_000), Self.key)
+        #expect(read() == nil)
+    }
+
+    @Test func aFileSystemThatCannotTellIsAskedOnce() throws {
+        let engine = try container.engine(fileSystem: InterceptingFileSystem())
+        try engine.store(noise(1000), Self.key)
+        #expect(engine.readWithoutWaiting(Self.key, nil, isUse: true) == nil)
+        let isAsked = engine.canReadWithoutWaiting.load(ordering: .relaxed)
+        #expect(!isAsked)
+        #expect(try engine.content(Self.key) == noise(1000))
+    }
+
+    @Test func aClosedCacheIsNotRead() async throws {
+        let cache = try await container.cache()
+        try await cache.store(noise(1000), as: ItemMetadata(key: Self.key))
+        #expect(try await cache.read(Self.key) == noise(1000))
+        try await cache.close()
+        await #expect(throws: CacheError.closed) { try await cache.read(Self.key) }
+    }
+}
