@@ -39,6 +39,7 @@ extension Engine {
             if isUse { catalog.noteHit(key.hash) }
             return content
         } catch {
+            // An ordinary read says what is wrong.
             if let error = error as? FileSystemError, error.isUnsupported {
                 canReadWithoutWaiting.store(false, ordering: .relaxed)
             }
@@ -46,8 +47,7 @@ extension Engine {
         }
     }
 
-    /// The longest content, in bytes, that a thread of the caller decompresses: it takes less time than to change threads
-    /// twice and back.
+    /// The longest content, in bytes, that a thread of the caller decompresses: that takes about as long as to change threads.
     private static let longestReadInMemory: Int64 = 128 << 10
 
     /// Returns the content of one file of a bundle; `nil` if the bundle has no such file, or it is no bundle.
