@@ -21,6 +21,8 @@ import PackageDescription
 // liblz4 and libxxhash are needed on Linux only. Apple platforms have the Compression framework and the checksums of
 // CPrefetchChecksum; with PREFETCHCACHE_PORTABLE set, Linux computes these, too.
 let isPortable = Context.environment["PREFETCHCACHE_PORTABLE"] != nil
+// What `cachectl --version` shows of where a package was built from; `.ci/package` sets it.
+let commit = Context.environment["PREFETCHCACHE_COMMIT"]
 let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .watchOS, .visionOS]
 let lz4: Target.Dependency = .target(name: "CPrefetchLZ4", condition: .when(platforms: [.linux]))
 let xxHash: Target.Dependency = .target(name: "CPrefetchXXHash", condition: .when(platforms: [.linux]))
@@ -67,7 +69,9 @@ let package = Package(
             name: "CPrefetchCurl", pkgConfig: curlConfig, providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CPrefetchZlib", pkgConfig: zlibConfig, providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CPrefetchChecksum"),
-        .target(name: "CPrefetchPlatform"),
+        .target(
+            name: "CPrefetchPlatform",
+            cSettings: commit.map { [.define("PREFETCHCACHE_COMMIT", to: $0)] } ?? []),
         .target(
             name: "PrefetchFileSystem",
             dependencies: ["CPrefetchPlatform", .product(name: "SystemPackage", package: "swift-system")]),
@@ -108,7 +112,8 @@ let package = Package(
         .executableTarget(
             name: "cachectl",
             dependencies: [
-                "PrefetchFileSystem", "PrefetchCaching", "PrefetchDownloading", "StorageInventory",
+                "CPrefetchPlatform", "PrefetchFileSystem", "PrefetchCaching", "PrefetchDownloading",
+                "StorageInventory",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),

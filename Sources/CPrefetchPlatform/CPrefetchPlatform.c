@@ -1,7 +1,22 @@
 #if defined(__linux__)
-
 #define _GNU_SOURCE
+#endif
 #include "CPrefetchPlatform.h"
+
+#include <stddef.h>
+
+#define TEXT(token) #token
+#define EXPANDED_TEXT(macro) TEXT(macro)
+
+const char *cplatform_commit(void) {
+#if defined(PREFETCHCACHE_COMMIT)
+    return EXPANDED_TEXT(PREFETCHCACHE_COMMIT);
+#else
+    return NULL;
+#endif
+}
+
+#if defined(__linux__)
 
 #include <errno.h>
 #include <fcntl.h>

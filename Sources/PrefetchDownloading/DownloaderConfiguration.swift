@@ -13,6 +13,9 @@ public struct DownloaderConfiguration: Sendable {
     /// Whether plain `http` may be used to other machines. Anyone on the network path can read and modify it. Off by
     /// default.
     public var allowsInsecureHTTP = false
+    /// The `User-Agent` of requests that have none of their own; `nil` leaves it to the system. On Apple platforms that names
+    /// the app, and is the default. On Linux the system has none: there the default is `PrefetchCache` with its version.
+    public var userAgent: String? = Self.defaultUserAgent
     /// The maximum number of concurrent transfers in total, at least 1. The default is 4.
     public var transfers = 4
     /// The maximum number of concurrent transfers per host of the requested URLs, at least 1. Redirect targets do not
@@ -50,6 +53,12 @@ public struct DownloaderConfiguration: Sendable {
     /// configuration.gate = .pausingUnopenedSources
     /// ```
     public var gate = DownloadGate.open
+
+    #if canImport(Darwin)
+        private static let defaultUserAgent: String? = nil
+    #else
+        private static let defaultUserAgent: String? = "PrefetchCache/\(PrefetchCache.version)"
+    #endif
 
     /// Creates a configuration with defaults for everything but the hosts.
     public init(hosts: AllowedHosts) {

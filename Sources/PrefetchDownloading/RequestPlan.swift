@@ -84,6 +84,12 @@ extension URLRequest {
             setValue(value, forHTTPHeaderField: name)
         }
     }
+
+    /// Sets the `User-Agent`, unless the caller has.
+    mutating func introduce(as userAgent: String?) {
+        guard let userAgent, value(forHTTPHeaderField: "User-Agent") == nil else { return }
+        setValue(userAgent, forHTTPHeaderField: "User-Agent")
+    }
 }
 
 /// What to do with a response, decided before its body is read.

@@ -16,6 +16,7 @@ extension DownloadRun {
         -> (ResponseHead, Exchange)
     {
         var request = request
+        request.introduce(as: configuration.userAgent)
         try await keeper.require(conditions, for: self.request.source)
         try environment.restrict(&request, conditions.network)
         for _ in 0...max(0, configuration.redirects) {

@@ -18,6 +18,7 @@ struct Cachectl: AsyncParsableCommand {
             66 no such item, file or cache, 69 a server failed, 73 destination not writable, 74 input/output error, \
             75 refused for now or too little room, 77 not permitted, 78 wrong configuration, 130 interrupted.
             """,
+        version: Version.text,
         subcommands: [
             Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self,
             Trim.self, CapacityCommand.self, Configure.self, Stats.self, Events.self, Explain.self,

@@ -5,6 +5,10 @@ import Testing
 
 @testable import PrefetchDownloading
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// Downloads from a server that behaves.
 @Suite struct DownloadTests {
     @Test func theContentIsInTheCacheAsItWasServed() async throws {
@@ -20,6 +24,22 @@ import Testing
         #expect(server.requests.count == 1)
         #expect(server.requests[0].headers["accept-encoding"] == "gzip, deflate")
         #expect(server.requests[0].headers["range"] == nil)
+    }
+
+    @Test(arguments: [
+        (nil, nil, "PrefetchCache/\(PrefetchCache.version)"), ("Reader/2", nil, "Reader/2"),
+        ("Reader/2", "Player/3", "Player/3"),
+    ])
+    func requestsSayWhoSendsThem(configured: String?, ofRequest: String?, sent: String) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
+        var urlRequest = URLRequest(url: server.url())
+        urlRequest.setValue(ofRequest, forHTTPHeaderField: "User-Agent")
+        let downloader = cache.downloader { if let configured { $0.userAgent = configured } }
+        let request = DownloadRequest(urlRequest, key: "item")
+        #expect(await downloader.prefetch(request).outcome.isStored)
+        #expect(server.requests.map { $0.headers["user-agent"] } == [sent])
+        #expect(downloader.urlRequest(for: request).value(forHTTPHeaderField: "User-Agent") == sent)
     }
 
     @Test(arguments: [true, false])

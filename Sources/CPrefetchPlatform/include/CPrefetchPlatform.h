@@ -1,5 +1,8 @@
 #pragma once
 
+/// The commit that this was built from, if whoever built it has said so.
+const char *cplatform_commit(void);
+
 // System calls and flags that Swift's Glibc overlay does not expose: those behind _GNU_SOURCE,
 // in headers outside the overlay's module map, or in function-like macros.
 

@@ -145,7 +145,6 @@
             if request.httpMethod == "HEAD" { _ = cprefetch_curl_set_long(easy, CURLOPT_NOBODY, 1) }
             _ = cprefetch_curl_set_string(easy, CURLOPT_URL, request.url?.absoluteString ?? "")
             _ = cprefetch_curl_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-            _ = cprefetch_curl_set_string(easy, CURLOPT_USERAGENT, "PrefetchCache")
             if let authorities { _ = cprefetch_curl_set_string(easy, CURLOPT_CAINFO, authorities) }
             for (name, value) in request.allHTTPHeaderFields ?? [:] {
                 let line = value.isEmpty ? "\(name);" : "\(name): \(value)"

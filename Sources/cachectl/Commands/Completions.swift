@@ -22,7 +22,7 @@ struct Completions: ParsableCommand {
     /// The command as users see it: shared options may also precede the command's name, see ``SharedArguments``.
     private struct Completed: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "cachectl", subcommands: Cachectl.configuration.subcommands)
+            commandName: "cachectl", version: Version.text, subcommands: Cachectl.configuration.subcommands)
 
         @OptionGroup var shared: SharedOptions
     }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import PrefetchCaching
 
 struct Manual: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,8 +14,14 @@ struct Manual: ParsableCommand {
             """)
 
     func run() throws {
+        // A package that is built again has the same page (reproducible-builds.org/specs/source-date-epoch).
+        let time =
+            ProcessInfo.processInfo.environment["SOURCE_DATE_EPOCH"].flatMap(UInt32.init).map {
+                Int64($0) * 1000
+            }
+            ?? Timestamp.now
         throw CleanExit.message(
-            ManualPage(tree: try CommandTree.ofCachectl(), date: Timestamp.day(of: Timestamp.now)).text)
+            ManualPage(tree: try CommandTree.ofCachectl(), date: Timestamp.day(of: time)).text)
     }
 }
 
@@ -65,7 +72,7 @@ struct CommandTree: Decodable {
     }
 
     fileprivate var displayed: [Argument] {
-        (arguments ?? []).filter { $0.shouldDisplay && $0.title != "--version" && $0.title != "-h, --help" }
+        (arguments ?? []).filter { $0.shouldDisplay && $0.title != "-h, --help" }
     }
 
     fileprivate var options: [Argument] { displayed.filter { $0.kind != .positional } }
@@ -88,7 +95,7 @@ struct ManualPage {
             titles.count { $0.contains(title) } > commands.count / 2
         }
         var lines = [
-            ".TH \(Roff.text(tree.commandName.uppercased())) 1 \(date) PrefetchCache",
+            ".TH \(Roff.text(tree.commandName.uppercased())) 1 \(date) \"PrefetchCache \(PrefetchCache.version)\"",
             ".SH NAME", Roff.text("\(tree.commandName) - \(tree.abstract ?? "")"),
             ".SH SYNOPSIS", ".B \(Roff.text(tree.commandName))",
             Roff.text("[--container <dir>] [--app <id>] [<options>] <command> ..."),

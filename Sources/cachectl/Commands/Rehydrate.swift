@@ -57,6 +57,7 @@ struct Rehydrate: CacheCommand {
         if files.isEmpty { try output.confirm("no file is missing") }
         var configuration = DownloaderConfiguration(
             hosts: AllowedHosts(downloads.map(\.0.host) + allowHost))
+        configuration.userAgent = "cachectl/\(PrefetchCache.version)"
         configuration.allowsInsecureHTTP = allowInsecure
         try await DownloadSession(cache: cache, configuration: configuration, shared: shared)
             .run(downloads, to: output)

@@ -171,6 +171,7 @@ struct Fetch: CacheCommand {
 
     private func configuration(for targets: [FetchTarget]) -> DownloaderConfiguration {
         var configuration = DownloaderConfiguration(hosts: AllowedHosts(targets.map(\.host) + allowHost))
+        configuration.userAgent = "cachectl/\(PrefetchCache.version)"
         configuration.allowsInsecureHTTP = allowInsecure
         configuration.transfers = parallel
         configuration.transfersPerHost = perHost

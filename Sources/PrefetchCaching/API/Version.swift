@@ -1,0 +1,14 @@
+internal import PrefetchItemFormat
+
+extension PrefetchCache {
+    /// The version of this package, by [Semantic Versioning](https://semver.org/spec/v2.0.0.html).
+    public static let version = "1.0.0"
+
+    /// The newest version of each format that this package writes. It reads these and all older ones.
+    package static let formatVersions: [(format: String, version: Int)] = [
+        ("item", Int(ItemFooter.version)), ("partial item", Int(PartialJournal.version)),
+        ("ledger", LedgerSchema.version), ("catalog", CatalogSchema.version),
+        ("journal", Int(JournalWriter.version)), ("history", Int(History.version)),
+        ("configuration", CacheConfiguration.schemaVersion),
+    ]
+}

@@ -1,0 +1,39 @@
+import Foundation
+import HTTPTestServer
+import PrefetchCaching
+import Testing
+
+@testable import cachectl
+
+@Suite struct VersionTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+    }
+
+    @Test(arguments: [["--version"], ["--json", "--version"], ["stats", "--version"]])
+    func theVersionsOfTheProgramAndItsFormatsArePrinted(_ arguments: [String]) throws {
+        let outcome = try Tool.run(Tool.path, arguments, in: container.folder)
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.isEmpty)
+        let lines = outcome.text.split(separator: "\n")
+        try #require(lines.count == 2)
+        #expect(lines[0].wholeMatch(of: /cachectl (\d+\.\d+\.\d+)(, commit [0-9a-f]+(-dirty)?)?/) != nil)
+        #expect(lines[1].hasPrefix("formats: item 1, partial item 1, ledger "))
+        #expect(lines[1].hasSuffix(", JSON \(JSON.schemaVersion)"))
+    }
+
+    /// Nobody should have to find out from the source what has changed in the version that `--version` names.
+    @Test func theChangelogTellsOfTheVersion() throws {
+        let package = URL(filePath: #filePath).appending(path: "../../..").standardized
+        let changelog = try String(contentsOf: package.appending(path: "CHANGELOG.md"), encoding: .utf8)
+        #expect(changelog.contains("\n## [\(PrefetchCache.version)]"))
+    }
+
+    @Test func serversLearnWhoDownloads() throws {
+        let server = try HTTPTestServer { TestResource(text).answer(to: $0) }
+        try container.succeed("fetch", server.url("/a").absoluteString)
+        #expect(server.requests.map { $0.headers["user-agent"] } == ["cachectl/\(PrefetchCache.version)"])
+    }
+}
