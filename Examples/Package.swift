@@ -47,6 +47,21 @@ let package = Package(
                 "Storytelling",
                 .product(name: "StorageInventory", package: "PrefetchCache"),
             ]),
+        // The programs of the tutorials in the documentation.
+        .executableTarget(
+            name: "PodcastTutorial",
+            dependencies: [
+                "MediaServer", "Storytelling",
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
+                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
+            ]),
+        .executableTarget(
+            name: "ReaderTutorial",
+            dependencies: [
+                "MediaServer", "Storytelling",
+                .product(name: "PrefetchCaching", package: "PrefetchCache"),
+                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
+            ]),
         // The frame of the stories: output, workspace and exit codes.
         .target(name: "Storytelling"),
         // nginx, which serves what the stories download.
