@@ -90,7 +90,7 @@ private struct Story {
         case .stored(let summary):
             report.line(
                 "\(title) \(set.version): \(set.pages.count) pages, \(summary.contentBytes.asBytes),"
-                    + " stored in \(summary.storedBytes.asBytes)")
+                    + " stored in \(Bar.percent(summary.storedBytes, of: summary.contentBytes)) % of that")
         case .delivered(let folder): report.line("\(folder.location.path) is version \(set.version)")
         default: report.line("\(title) \(set.version): \(outcome)")
         }

@@ -18,7 +18,8 @@ import Testing
 
     /// Whole lines only, each of which begins with a line break.
     private static func withoutIndentation(_ code: String) -> String {
-        "\n" + code.split(separator: "\n", omittingEmptySubsequences: false)
+        "\n"
+            + code.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
     }
 }
