@@ -9,7 +9,7 @@ struct Library: Sendable {
 
     init(areas: StorageAreas, device: DeviceStateSource) async throws {
         cache = try await PrefetchCache(areas: areas)
-        try await cache.configure { $0.budget = .fixed(.mebibytes(10)) }
+        try await cache.configure { $0.budget = .fixed(.mebibytes(8)) }
 
         var configuration = DownloaderConfiguration(hosts: ["127.0.0.1"])
         configuration.conditions.requiresExternalPower = true
