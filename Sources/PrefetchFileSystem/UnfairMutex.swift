@@ -19,10 +19,11 @@
     // Unchecked: the value is used under the lock alone.
     package final class UnfairMutex<Value>: @unchecked Sendable {
         private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        private var value: Value
+        // Not a property: the thread sanitizer takes the address of one without bytes for that of the object.
+        private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
         package init(_ value: sending Value) {
-            self.value = value
+            self.value.initialize(to: value)
             var attributes = pthread_mutexattr_t()
             pthread_mutexattr_init(&attributes)
             #if canImport(Glibc)
@@ -37,6 +38,8 @@
         deinit {
             pthread_mutex_destroy(lock)
             lock.deallocate()
+            value.deinitialize(count: 1)
+            value.deallocate()
         }
 
         package func withLock<Result, Failure: Error>(
@@ -44,7 +47,7 @@
         ) throws(Failure) -> Result {
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }
-            return try body(&value)
+            return try body(&value.pointee)
         }
     }
 #endif

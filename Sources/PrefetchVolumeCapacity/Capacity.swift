@@ -30,8 +30,8 @@ public struct Capacity: Hashable, Sendable {
     /// The rounding step of the budget: min(``CapacityModel/quantumLimit``, T ÷
     /// ``CapacityModel/quantumDivisor``), at least 1.
     public let quantum: Int64
-    /// The maximum that may be charged to the cache: the smallest of ``room``, ``share`` and ``cap``, rounded down to a
-    /// multiple of ``quantum``. A budget above 0 leaves at least the ``reserve`` of U + A free, unless the system
+    /// The maximum that may be charged to the cache: the smallest of ``room``, ``share`` and ``cap``. Unless that is the cap, it
+    /// is rounded down to a multiple of ``quantum``. A budget above 0 leaves at least the ``reserve`` of U + A free, unless the system
     /// reported ``opportunistic``.
     public let budget: Int64
     /// Whether ``important`` was reported by the system rather than computed.

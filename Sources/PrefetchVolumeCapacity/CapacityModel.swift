@@ -7,7 +7,7 @@
 ///     important     = A + U + P − low, from 0 to T
 ///     opportunistic = A − reserve, from 0 to important
 ///     share         = 25 % of the first 4 GiB of U + A, 10 % of 4 to 64 GiB, 2.5 % of what is above
-///     budget        = the smallest of U + A − reserve, share and 16 GiB, rounded down to a quantum
+///     budget        = the smallest of U + A − reserve, share and 16 GiB, the first two rounded down to a quantum
 ///     quantum       = min(16 MiB, T ÷ 1024)
 ///
 /// Because only U + A enters the budget, filling or trimming the cache does not change it.
@@ -84,6 +84,16 @@ public struct CapacityModel: Hashable, Sendable {
     /// ``criticalEnterPerMille`` or more.
     public var criticalLeavePerMille: Int64 = 1500
 
+    /// The bytes that opportunistic items must leave free on a volume of any size; `nil` if that depends on its size, as by
+    /// default. It is ``reserveLimit`` when ``reservePerMille`` is 1000.
+    public var fixedReserve: Int64? {
+        get { reservePerMille == 1000 ? reserveLimit : nil }
+        set {
+            reservePerMille = newValue == nil ? Self().reservePerMille : 1000
+            reserveLimit = newValue ?? Self().reserveLimit
+        }
+    }
+
     /// Creates the model with its defaults.
     public init() {}
 }
@@ -117,11 +127,13 @@ extension CapacityModel {
             }
         let cap = max(0, min(cap ?? self.cap, self.cap))
         let quantum = quantum(total: total)
+        let smallest = min(room, share, cap)
 
         return Capacity(
             state: state, low: low, reserve: reserve, ownOrFree: ownOrFree, important: important,
             opportunistic: opportunistic, share: share, room: room, cap: cap, quantum: quantum,
-            budget: min(room, share, cap) / quantum * quantum,
+            // What somebody has set as the limit is it to the byte, and on a large volume may be less than a quantum.
+            budget: smallest == cap ? cap : smallest / quantum * quantum,
             isImportantReported: reported?.important != nil,
             isOpportunisticReported: reported?.opportunistic != nil,
             thresholds: thresholds(low: low, reserve: reserve))

@@ -52,17 +52,22 @@ struct Invocation {
     func run() async -> ExitCode {
         do {
             switch try request() {
-            case .command(var command): try await command.run()
+            case .command(var command):
+                let signals = isJSON && !command.handlesSignals ? SignalHandler.reportingAsJSON() : nil
+                defer { signals?.end() }
+                try await command.run()
             case .text(let text): try StandardStreams.write(text + "\n")
             }
             return .success
         } catch {
             let failure = CommandFailure(error)
-            // The arguments may be invalid, so they are not parsed.
-            failure.report(asJSON: arguments.prefix { $0 != "--" }.contains("--json"))
+            failure.report(asJSON: isJSON)
             return failure.code
         }
     }
+
+    /// The arguments may be invalid, so they are not parsed.
+    private var isJSON: Bool { arguments.prefix { $0 != "--" }.contains("--json") }
 
     func request() throws(CommandFailure) -> Request {
         let arguments = try SharedArguments.movedAfterCommand(arguments, of: Cachectl.commandNames)

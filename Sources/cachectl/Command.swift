@@ -10,6 +10,9 @@ protocol Command: AsyncParsableCommand {
 
     /// Whether the command requires `--container` or `--app`.
     var needsPlace: Bool { get }
+
+    /// Whether the command ends in its own way when a signal arrives.
+    var handlesSignals: Bool { get }
 }
 
 /// A subcommand that works on a cache.
@@ -33,6 +36,7 @@ protocol CacheCommand: Command {
 
 extension Command {
     var needsPlace: Bool { true }
+    var handlesSignals: Bool { false }
 }
 
 extension CacheCommand {
@@ -92,8 +96,25 @@ extension CacheCommand {
                 "there is no cache in \(areas.caches.displayText); check --container or --app: only 'put', 'fetch', "
                     + "'migrate --from' and a changing 'configure' create one")
         }
-        guard isReadOnly, !hasCaches || !hasSupport else { return nil }
+        guard isReadOnly, !hasCaches || !hasSupport else {
+            if needsCache {
+                if !hasCaches {
+                    warnOfLoss(in: areas.caches, "without items; what was opened is still known")
+                }
+                if !hasSupport {
+                    warnOfLoss(in: areas.applicationSupport, "and what was opened is not known any more")
+                }
+            }
+            return nil
+        }
         return try EmptyRoots(for: areas, hasCaches: hasCaches, hasSupport: hasSupport)
+    }
+
+    /// One of the two folders of a cache may go without the other, when the system purges or somebody tidies up.
+    private func warnOfLoss(in area: FilePath, _ consequence: String) {
+        StandardStreams.writeError(
+            "cachectl: warning: the cache's folder in \(area.displayText) is gone, and made again: \(consequence)"
+        )
     }
 
     func result(of body: () async throws -> Void) async -> Result<Void, any Error> {

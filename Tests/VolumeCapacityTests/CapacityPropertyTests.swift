@@ -137,7 +137,8 @@ import Testing
             0 <= capacity.opportunistic && capacity.opportunistic <= capacity.important
             && capacity.important <= total && 0 <= capacity.budget && capacity.budget <= total
             && 0 <= capacity.room && capacity.room <= total && capacity.budget <= capacity.cap
-            && capacity.budget <= capacity.share && capacity.budget % capacity.quantum == 0
+            && capacity.budget <= capacity.share
+            && (capacity.budget == capacity.cap || capacity.budget % capacity.quantum == 0)
         return isWithin ? nil : "\(capacity)"
     }
 }

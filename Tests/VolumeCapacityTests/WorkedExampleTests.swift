@@ -79,8 +79,24 @@ import Testing
         #expect(model.capacity(of: state).budget == 16 << 30)
         #expect(model.capacity(of: state, cap: 17 << 30).budget == 16 << 30)
         #expect(model.capacity(of: state, cap: 1 << 30).budget == 1 << 30)
-        #expect(model.capacity(of: state, cap: (1 << 30) - 1).budget == (1 << 30) - (16 << 20))
+        #expect(model.capacity(of: state, cap: (1 << 30) - 1).budget == (1 << 30) - 1)
+        // Less than the step of 16 MiB, to which all else is rounded down.
+        #expect(model.capacity(of: state, cap: 10_000_000).budget == 10_000_000)
         #expect(model.capacity(of: state, cap: -1).budget == 0)
+    }
+
+    @Test(arguments: [0, 1_000_000, 100_000_000_000, 2_000_000_000_000])
+    func aFixedReserveIsThatOfEveryVolume(_ reserve: Int64) {
+        var model = CapacityModel()
+        #expect(model.fixedReserve == nil)
+        model.fixedReserve = reserve
+        #expect(model.fixedReserve == reserve && model.problem == nil)
+        let state = VolumeState(total: 1_000_000_000_000, available: 600_000_000_000)
+        let capacity = model.capacity(of: state)
+        #expect(capacity.reserve == min(reserve, state.total))
+        #expect(capacity.room == max(0, state.available - reserve))
+        model.fixedReserve = nil
+        #expect(model == CapacityModel())
     }
 
     private func bytes(_ gigabytes: Double) -> Int64 {

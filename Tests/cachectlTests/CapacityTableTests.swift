@@ -65,6 +65,7 @@ import Testing
         let small = VolumeState(total: 10 * Self.gibibyte, available: 4 * Self.gibibyte)
         #expect(steps(small)["smallest"]?.explanation.hasSuffix(": share") == true)
         #expect(steps(small, cap: 1 << 20)["smallest"]?.explanation.hasSuffix(": cap") == true)
+        #expect(steps(small, cap: 1 << 20)["budget"]?.explanation == "the cap")
         #expect(steps(small, cap: 1 << 20)["cap"]?.explanation == "as configured; otherwise 16 GiB")
         let scarce = VolumeState(total: 10 * Self.gibibyte, available: 1600 << 20)
         #expect(steps(scarce)["smallest"]?.explanation.hasSuffix(": room") == true)

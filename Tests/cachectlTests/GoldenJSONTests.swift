@@ -47,7 +47,7 @@ import Testing
         private static let volatile: Set = [
             "storedAtMilliseconds", "keptAtMilliseconds", "expiresAtMilliseconds", "openedAtMilliseconds",
             "lastUseMilliseconds", "timeMilliseconds", "waitMilliseconds", "catalogBytes", "seconds",
-            "lastUse", "fromMilliseconds", "toMilliseconds",
+            "lastUse", "fromMilliseconds", "toMilliseconds", "goesAfterBytes", "keptFreeBytes",
         ]
     }
 

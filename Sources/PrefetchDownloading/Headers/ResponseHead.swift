@@ -283,3 +283,21 @@ enum RetryAfter {
         return HTTPDate.parse(text, now: now).map { .seconds(min(max(0, $0 - start), year)) }
     }
 }
+
+/// How a server encoded content for its transfer (RFC 9110, section 8.4.1).
+enum ContentCoding: Sendable {
+    case gzip
+    case deflate
+
+    /// What to offer to servers.
+    static let offer = "gzip, deflate"
+
+    /// Returns `nil` for all others, and for several in a row.
+    init?(_ name: String) {
+        switch name.lowercased() {
+        case "gzip", "x-gzip": self = .gzip
+        case "deflate": self = .deflate
+        default: return nil
+        }
+    }
+}

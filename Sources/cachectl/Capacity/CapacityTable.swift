@@ -145,7 +145,9 @@ struct Derivation {
             ("quantum", capacity.quantum, quantum),
             (
                 "budget", capacity.budget,
-                "\(smallestName) \(Size.text(smallest)), rounded down to \(quanta) × the quantum"
+                smallest == capacity.cap
+                    ? "the cap"
+                    : "\(smallestName) \(Size.text(smallest)), rounded down to \(quanta) × the quantum"
             ),
         ]
     }

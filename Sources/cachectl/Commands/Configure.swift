@@ -13,6 +13,8 @@ struct Configure: CacheCommand {
               cachectl configure --app org.example.podcasts
               # Fix the budget
               cachectl configure --budget 2GiB --app org.example.podcasts
+              # Leave more of the volume to others
+              cachectl configure --keep-free 20GB --app org.example.podcasts
               # Limit an automatic budget
               cachectl configure --cap 500MB --policy sieve --app org.example.podcasts
             """)
@@ -31,6 +33,11 @@ struct Configure: CacheCommand {
         "The limit for one item; automatic is half the budget.", "size|automatic",
         parse: SizeOr.parsing("automatic"))
     var largest: SizeOr?
+
+    @Option(
+        "What has to stay free on the volume, whoever uses it: a size, or automatic for 15 % of the volume, at most "
+            + "4 GiB.", "size|automatic", parse: SizeOr.parsing("automatic"))
+    var keepFree: SizeOr?
 
     @Option(help: ArgumentHelp("Whether new items are stored.", valueName: "on|off"))
     var storing: Switch?
@@ -62,13 +69,14 @@ struct Configure: CacheCommand {
     }
 
     private var isChange: Bool {
-        budget != nil || cap != nil || largest != nil || storing != nil || policy != nil
+        budget != nil || cap != nil || largest != nil || keepFree != nil || storing != nil || policy != nil
     }
 
     private func changed(_ old: CacheConfiguration) -> CacheConfiguration {
         var new = old
         new.budget = changed(old.budget)
-        if let largest { new.largestItem = if case .size(let size) = largest { size } else { nil } }
+        if let largest { new.largestItem = largest.size }
+        if let keepFree { new.capacityModel.fixedReserve = keepFree.size?.bytes }
         if let storing { new.isStoringEnabled = storing == .on }
         if let policy { new.evictionPolicy = policy }
         return new
@@ -93,7 +101,8 @@ extension CacheConfiguration {
             "budget": budget.name, "budgetBytes": report.budgetBytes,
             "budgetCapBytes": budget.capBytes.orNull,
             "largestItemBytes": (largestItem?.bytes).orNull, "storing": isStoringEnabled,
-            "evictionPolicy": evictionPolicy.rawValue, "isDefaultBudget": budget == .automatic,
+            "keptFreeBytes": report.capacity.reserve, "evictionPolicy": evictionPolicy.rawValue,
+            "isDefaultBudget": budget == .automatic,
             "isDefaultCapacityModel": capacityModel == CapacityModel(),
         ]
     }
@@ -105,11 +114,21 @@ extension CacheConfiguration {
             "cap": budget.capBytes.map(Size.exactText) ?? "none",
             "largest item": largestItem.map { Size.exactText($0.bytes) }
                 ?? "automatic, half the budget, now \(Size.exactText(report.largestItemBytes))",
+            "keep free": capacityModel.fixedReserve.map(Size.exactText)
+                ?? "automatic, now \(Size.exactText(report.capacity.reserve))",
             "storing": isStoringEnabled ? "on" : "off",
             "policy": evictionPolicy.rawValue,
-            "capacity model": capacityModel == CapacityModel()
-                ? "default" : "customised, see configuration.json",
+            "capacity model": isModelCustomised ? "customised, see configuration.json" : "default",
         ]).lines
+    }
+}
+
+extension CacheConfiguration {
+    /// Whether the model differs from the default in more than the reserve, which is shown by itself.
+    private var isModelCustomised: Bool {
+        var model = capacityModel
+        if model.fixedReserve != nil { model.fixedReserve = nil }
+        return model != CapacityModel()
     }
 }
 

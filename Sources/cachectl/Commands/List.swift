@@ -5,6 +5,10 @@ struct List: CacheCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lists the cached items, lowest priority first, and coldest first within a priority.",
         discussion: """
+            AGE is the time since an item was stored, and GOES-AFTER how much may still be stored before it has to go, \
+            as long as nothing is used or removed meanwhile. Under the policies sieve and value that changes with every \
+            look: 'cachectl explain' says it for one item.
+
             --partials also lists, after the items, what was kept of interrupted ones. Items that are being written \
             are not listed. --opened lists the files of opened items instead, in the order in which they were first \
             opened, including those that the user has since moved or deleted and those that cannot be accessed: NOW \
@@ -13,11 +17,17 @@ struct List: CacheCommand {
             EXAMPLES:
               # List the cached items
               cachectl list --app org.example.podcasts
+              # The largest first, of one source
+              cachectl list --sort size --source feeds.example.org --app org.example.podcasts
               # The same as JSON, with interrupted items
               cachectl list --partials --json --container ./AppData
               # List the files that opened items became
               cachectl list --opened --app org.example.podcasts
             """)
+
+    enum Order: String, ExpressibleByArgument, CaseIterable {
+        case key, size, age, expiry
+    }
 
     @Flag(help: "Also list the kept parts of interrupted items.")
     var partials = false
@@ -25,59 +35,162 @@ struct List: CacheCommand {
     @Flag(help: "List the opened files instead.")
     var opened = false
 
+    @Option(
+        help: ArgumentHelp(
+            "By key, the largest first, the oldest first, or what expires first.", valueName: "order"))
+    var sort: Order?
+
+    @Option(help: "Only what came from this source.", transform: String.parse)
+    var source: String?
+
+    @Option("Only what was stored, kept or opened longer ago.", "duration", parse: Lifetime.init(_:))
+    var olderThan: Lifetime?
+
+    @Option("Only what has more content.", "size", parse: ByteSize.parse)
+    var largerThan: ByteCount?
+
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
         if opened, partials { throw ValidationError("give either --opened or --partials, not both") }
+        if opened, sort == .expiry { throw ValidationError("what was opened does not expire") }
     }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        if opened {
-            let files = try await cache.promotedFiles()
-            if output.isJSON {
-                return try output.print(json: files.lazy.map { $0.json(in: place) }, as: "items")
-            }
-            var table = TextTable([.left, .right, .right, .left, .left, .left, .left])
-            table.add(["OPENED", "CONTENT", "NOW", "BACKUP", "AREA", "KEY", "PATH"])
-            for file in files { table.add(row(of: file, in: place)) }
-            return try output.print(files.isEmpty ? ["nothing was opened"] : table.lines)
+        let entries = try await chosen(of: entries(of: cache))
+        if output.isJSON {
+            return try output.print(json: entries.lazy.map { $0.json(in: place) }, as: "items")
         }
+        if entries.isEmpty {
+            let isChosen = source != nil || olderThan != nil || largerThan != nil
+            return try output.print([isChosen ? "none of them" : opened ? "nothing was opened" : "no items"])
+        }
+        let now = Timestamp.now
+        var table = TextTable(
+            opened
+                ? [.left, .right, .right, .left, .left, .left, .left]
+                : [.right, .right, .left, .right, .left, .right, .left, .left, .left])
+        table.add(
+            opened
+                ? ["OPENED", "CONTENT", "NOW", "BACKUP", "AREA", "KEY", "PATH"]
+                : [
+                    "CONTENT", "STORED", "ENCODING", "AGE", "EXPIRES", "GOES-AFTER", "DESTINATION", "SOURCE",
+                    "KEY",
+                ])
+        for entry in entries { table.add(entry.row(in: place, now: now)) }
+        try output.print(table.lines)
+    }
+
+    private func entries(of cache: PrefetchCache) async throws -> [ListEntry] {
+        if opened { return try await cache.promotedFiles().map(ListEntry.opened) }
         let items = try await cache.items()
         let partials = try await self.partials ? cache.partials() : []
-        if output.isJSON {
-            let records = (0..<items.count + partials.count).lazy.map {
-                $0 < items.count ? items[$0].json(in: place) : partials[$0 - items.count].json
-            }
-            return try output.print(json: records, as: "items")
+        let policy = try await cache.configuration().evictionPolicy
+        guard policy == .lru || policy == .fifo else {
+            return items.map { .item($0, goesAfter: nil) } + partials.map(ListEntry.partial)
         }
-        var table = TextTable([.right, .right, .left, .left, .left, .left, .left])
-        table.add(["CONTENT", "STORED", "ENCODING", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
-        for item in items { table.add(row(of: item)) }
-        for partial in partials { table.add(row(of: partial)) }
-        try output.print(items.isEmpty && partials.isEmpty ? ["no items"] : table.lines)
+        // That of these policies is the order of eviction.
+        var room = try await cache.capacity().freeBytes
+        return items.map { item in
+            defer { room += item.chargedBytes }
+            return .item(item, goesAfter: room)
+        } + partials.map(ListEntry.partial)
     }
 
-    private func row(of item: CachedItem) -> [String] {
-        [
-            Size.text(item.contentBytes), Size.text(item.storedBytes), item.encoding.name,
-            item.expiresAt.map(Timestamp.text(milliseconds:)) ?? "never", item.destination?.text ?? "none",
-            item.source, item.key.string,
-        ]
+    private func chosen(of entries: [ListEntry]) -> [ListEntry] {
+        let start = olderThan?.start(before: Timestamp.now)
+        let chosen = entries.filter { entry in
+            (source.map { entry.source == $0 } ?? true) && (start.map { entry.since < $0 } ?? true)
+                && (largerThan.map { entry.contentBytes > $0.bytes } ?? true)
+        }
+        return switch sort {
+        case .key: chosen.sorted { $0.key.string < $1.key.string }
+        case .size: chosen.sorted { $0.contentBytes > $1.contentBytes }
+        case .age: chosen.sorted { $0.since < $1.since }
+        case .expiry: chosen.sorted { $0.expiresAt ?? .max < $1.expiresAt ?? .max }
+        case nil: chosen
+        }
+    }
+}
+
+/// A line of the list.
+private enum ListEntry {
+    /// - Parameter goesAfter: The charged bytes that may still be stored before the item is evicted, if that is known.
+    case item(CachedItem, goesAfter: Int64?)
+    case partial(PartialItem)
+    case opened(PromotedFile)
+
+    var key: ItemKey {
+        switch self {
+        case .item(let item, _): item.key
+        case .partial(let partial): partial.key
+        case .opened(let file): file.key
+        }
     }
 
-    private func row(of partial: PartialItem) -> [String] {
-        [
-            Size.text(partial.contentBytes), Size.text(partial.storedBytes), "partial",
-            Timestamp.text(milliseconds: partial.expiresAt), partial.destination?.text ?? "none",
-            partial.source, partial.key.string,
-        ]
+    var source: String? {
+        switch self {
+        case .item(let item, _): item.source
+        case .partial(let partial): partial.source
+        case .opened(let file): file.provenance?.source
+        }
     }
 
-    private func row(of file: PromotedFile, in place: Place) -> [String] {
-        [
-            Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentBytes),
-            file.presentBytes.map(Size.text) ?? "none", file.backup.name, file.location.area.name,
-            file.key.string, place.relativePath(file.location),
-        ]
+    var contentBytes: Int64 {
+        switch self {
+        case .item(let item, _): item.contentBytes
+        case .partial(let partial): partial.contentBytes
+        case .opened(let file): file.contentBytes
+        }
+    }
+
+    /// When it was stored, kept or opened, in milliseconds since 1970.
+    var since: Int64 {
+        switch self {
+        case .item(let item, _): item.storedAt
+        case .partial(let partial): partial.keptAt
+        case .opened(let file): file.openedAt
+        }
+    }
+
+    var expiresAt: Int64? {
+        switch self {
+        case .item(let item, _): item.expiresAt
+        case .partial(let partial): partial.expiresAt
+        case .opened: nil
+        }
+    }
+
+    func json(in place: Place) -> JSONObject {
+        switch self {
+        case .item(let item, let goesAfter):
+            item.json(in: place).adding(["goesAfterBytes": goesAfter.orNull])
+        case .partial(let partial): partial.json
+        case .opened(let file): file.json(in: place)
+        }
+    }
+
+    func row(in place: Place, now: Int64) -> [String] {
+        let age = Stats.text(seconds: Double(max(0, now &- since)) / 1000)
+        let expiry = expiresAt.map(Timestamp.text(milliseconds:)) ?? "never"
+        return switch self {
+        case .item(let item, let goesAfter):
+            [
+                Size.text(item.contentBytes), Size.text(item.storedBytes), item.encoding.name, age, expiry,
+                goesAfter.map(Size.text) ?? "–", item.destination?.text ?? "none", item.source,
+                item.key.string,
+            ]
+        case .partial(let partial):
+            [
+                Size.text(partial.contentBytes), Size.text(partial.storedBytes), "partial", age, expiry, "–",
+                partial.destination?.text ?? "none", partial.source, partial.key.string,
+            ]
+        case .opened(let file):
+            [
+                Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentBytes),
+                file.presentBytes.map(Size.text) ?? "none", file.backup.name, file.location.area.name,
+                file.key.string, place.relativePath(file.location),
+            ]
+        }
     }
 }

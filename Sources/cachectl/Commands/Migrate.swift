@@ -131,7 +131,7 @@ struct Migrate: CacheCommand {
         }
         try output.report(
             ["dryRun": dryRun, "files": records],
-            ["\(files.count - left) files\(dryRun ? " would be" : "") imported, \(left) left"],
+            ["\(Count.text(files.count - left, "file"))\(dryRun ? " would be" : "") imported, \(left) left"],
             isConfirmation: !dryRun)
         try migrated.get()
         if let failure = self.failure(files) { throw failure }

@@ -65,7 +65,7 @@ struct Purge: CacheCommand {
                 ])
             }
         }
-        let sum = "\(report.purged.count) files, \(Size.text(report.purgedBytes))"
+        let sum = "\(Count.text(report.purged.count, "file")), \(Size.text(report.purgedBytes))"
         return table.lines + [
             report.purged.isEmpty ? "nothing to purge" : "\(dryRun ? "would free" : "freed") \(sum)"
         ]

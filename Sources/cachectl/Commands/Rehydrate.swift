@@ -38,6 +38,8 @@ struct Rehydrate: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var handlesSignals: Bool { true }
+
     var isReadOnly: Bool { dryRun }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {

@@ -20,8 +20,10 @@ struct Show: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         switch try await cache.status(of: key) {
         case .cached(let item):
-            let parts = try await cache.metadata(of: key)?.parts ?? []
-            try output.report(item.json(in: place).adding(parts.json), table(item, in: place) + parts.lines)
+            let metadata = try await cache.metadata(of: key)
+            try output.report(
+                item.json(in: place).adding(metadata?.origin ?? [:]),
+                table(item, metadata, in: place) + (metadata?.parts ?? []).lines)
         case .promoted(let file):
             try output.report(
                 file.jsonAsShown.adding(["status": "promoted"]), table(file) + file.parts.lines)
@@ -33,7 +35,7 @@ struct Show: CacheCommand {
         }
     }
 
-    private func table(_ item: CachedItem, in place: Place) -> [String] {
+    private func table(_ item: CachedItem, _ metadata: ItemMetadata?, in place: Place) -> [String] {
         TextTable([
             "status": "cached",
             "key": item.key.string,
@@ -45,9 +47,13 @@ struct Show: CacheCommand {
             "destination": item.destination?.text,
             "backup": item.destination?.backup.name,
             "priority": "\(item.priority)",
-            "stored at": Timestamp.text(milliseconds: item.storedAt),
-            "expires": item.expiresAt.map(Timestamp.text(milliseconds:)),
+            "stored at": Timestamp.withAge(milliseconds: item.storedAt),
+            "expires": item.expiresAt.map(Timestamp.text(milliseconds:)) ?? "never",
             "last use": "\(item.lastUse)",
+            "entity tag": metadata?.validator.entityTag,
+            "last modified": metadata?.validator.lastModified,
+            "url": metadata?.url?.absoluteString,
+            "attributes": metadata?.attributes.text,
             "path": place.relativePath(item.location),
         ]).lines
     }
@@ -72,11 +78,13 @@ struct Show: CacheCommand {
             "status": "promoted",
             "key": file.key.string,
             "content": Size.exactText(file.contentBytes),
+            "now": file.presentBytes.map(Size.exactText)
+                ?? "none: it was moved or deleted, or cannot be accessed",
             "area": file.location.area.name,
             "folder": file.folder?.string,
             "name": file.name.string,
             "backup": file.backup.name,
-            "opened at": Timestamp.text(milliseconds: file.openedAt),
+            "opened at": Timestamp.withAge(milliseconds: file.openedAt),
             "file": file.isAdopted.map { $0 ? "was there already" : "written by the cache" },
             "source": file.provenance?.source,
             "intent": file.provenance?.intent.name,
@@ -84,8 +92,18 @@ struct Show: CacheCommand {
             "entity tag": file.provenance?.validator.entityTag,
             "last modified": file.provenance?.validator.lastModified,
             "url": file.provenance?.url?.absoluteString,
+            "attributes": file.provenance?.attributes.text,
             "path": file.path.displayText,
         ]).lines
+    }
+}
+
+extension [UInt8] {
+    /// Attributes as text; `nil` if there are none. What they mean, only the app knows.
+    fileprivate var text: String? {
+        isEmpty
+            ? nil
+            : "\(Count.text(count, "byte")): \(Data(prefix(60)).base64EncodedString())\(count > 60 ? "…" : "")"
     }
 }
 

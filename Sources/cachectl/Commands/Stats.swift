@@ -173,9 +173,8 @@ extension SourceOutlook {
 extension CacheStatistics {
     /// - Parameter figures: What is shown of the past.
     fileprivate func lines(_ configured: CacheConfiguration.Budget, _ figures: PrefetchFigures) -> [String] {
-        let used = "\(Bar.text(chargedBytes, of: budgetBytes)), \(Size.text(chargedBytes))"
         let holdings: KeyValuePairs<String, String?> = [
-            "budget": "\(used) of \(Size.text(budgetBytes))\(configured.origin)",
+            "budget": budgetText(configured),
             "pressure": pressure == .normal
                 ? pressure.rawValue
                 : "\(pressure.rawValue), nothing is admitted; 'cachectl capacity' shows more",
@@ -189,6 +188,18 @@ extension CacheStatistics {
             "catalog": Size.text(catalogBytes),
         ]
         return TextTable(holdings.map { $0 } + figures.described.map { $0 }).lines
+    }
+
+    private func budgetText(_ configured: CacheConfiguration.Budget) -> String {
+        let budget = "\(Size.text(budgetBytes))\(configured.origin)"
+        guard chargedBytes > budgetBytes else {
+            return "\(Bar.text(chargedBytes, of: budgetBytes)), \(Size.text(chargedBytes)) of \(budget)"
+        }
+        // A percentage above 100 would look like a broken promise.
+        let reason = configured.isFixed ? "was lowered" : "fell with the free space of the volume"
+        return
+            "\(Size.text(chargedBytes)) are held, and the budget \(reason) to \(budget): the app evicts the rest, "
+            + "and so does 'cachectl trim'"
     }
 
     /// Refusal counts by reason: `2 lowPriority, 1 pressure`.

@@ -31,6 +31,8 @@ struct Verify: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var handlesSignals: Bool { true }
+
     var isReadOnly: Bool { !repair }
 
     func validate() throws {

@@ -45,6 +45,8 @@ struct Events: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var handlesSignals: Bool { follow }
+
     /// How often the journal is looked at. Other processes write it about once a second.
     private static let interval = Duration.milliseconds(500)
 

@@ -114,6 +114,8 @@ struct Fetch: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var handlesSignals: Bool { true }
+
     var needsCache: Bool { false }
 
     func validate() throws {

@@ -22,7 +22,10 @@ struct FetchReport {
 
     /// The failure that ends the command, if any. Failed items have already been reported individually.
     var failure: CommandFailure? {
-        code.map { CommandFailure($0, output.isJSON ? "\(failed) of \(targets.count) items failed" : nil) }
+        code.map {
+            CommandFailure(
+                $0, output.isJSON ? "\(failed) of \(Count.text(targets.count, "item")) failed" : nil)
+        }
     }
 
     var showsProgress: Bool { output.isJSON || board != nil }

@@ -20,6 +20,9 @@ enum SizeOr: Hashable {
     case size(ByteCount)
     case word
 
+    /// `nil` for the word.
+    var size: ByteCount? { if case .size(let size) = self { size } else { nil } }
+
     /// Returns a parser for a size or `word`.
     static func parsing(_ word: String) -> @Sendable (String) throws -> SizeOr {
         { text in
@@ -90,7 +93,7 @@ enum ByteRangeError: Error, Hashable, CustomStringConvertible {
         case .backwards: "it ends before it begins"
         case .noBytes: "it has no bytes"
         case .pastEnd(let range, let length):
-            "the range \(range) is past the end: the item has \(length) bytes"
+            "the range \(range) is past the end: the item has \(Count.text(length, "byte"))"
         }
     }
 }

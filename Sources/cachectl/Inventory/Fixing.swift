@@ -51,7 +51,7 @@ struct Fixing {
                 "kept": kept.map { act, reason in act.json.adding(["reason": reason]) },
             ],
             kept.map { act, reason in "\(act.path.displayText): \(reason)" }
-                + ["undone: \(acts.count - kept.count) of \(acts.count) changes"]
+                + ["undone: \(acts.count - kept.count) of \(Count.text(acts.count, "change"))"]
                 + (kept.isEmpty ? [] : ["if the rest is to stay as it is, delete \(journal.displayText)"]))
         return kept.isEmpty
     }

@@ -266,7 +266,7 @@ struct Inventory: Command {
         if let save {
             let text = try JSON.document(SavedInventory(of: inventory).json, isPretty: false)
             try NewFile(save, replacing: true).write(text + "\n")
-            try output.confirm("saved \(inventory.files.count) files to \(save.displayText)")
+            try output.confirm("saved \(Count.text(inventory.files.count, "file")) to \(save.displayText)")
             inventory.problems.warn()
             return false
         }

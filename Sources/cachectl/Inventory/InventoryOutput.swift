@@ -39,7 +39,7 @@ struct InventoryOutput {
         }
         let length = Size.exactText(totals.length)
         let allocated = Size.text(totals.groups.reduce(0) { $0 + $1.allocated })
-        let selected = ["\(totals.files) files, \(length), \(allocated) on disk"]
+        let selected = ["\(Count.text(totals.files, "file")), \(length), \(allocated) on disk"]
         try output.print(table.lines + [""] + (isFiltered ? selected : device))
     }
 
@@ -49,7 +49,8 @@ struct InventoryOutput {
         return TextTable([
             "Documents & Data": Size.exactText(totals.documentsAndData),
             "Caches and tmp": "\(Size.exactText(totals.cachesAndTemporary)), in the total only",
-            "Total": "\(all) in \(totals.files) files and \(totals.folders) folders",
+            "Total":
+                "\(all) in \(Count.text(totals.files, "file")) and \(Count.text(totals.folders, "folder"))",
             "Backup": Size.exactText(backup)
                 + (wanted == backup ? "" : "; wanted: \(Size.exactText(wanted))"),
             "Disappeared during the scan": inventory.vanished > 0 ? "\(inventory.vanished)" : nil,
@@ -202,7 +203,7 @@ extension Output {
         try report(
             ["files": files, "findings": findings.map(\.json), "problems": problems.map(\.json)],
             findings.isEmpty
-                ? ["nothing wrong with \(files) files"] : findings.lines,
+                ? ["nothing wrong with \(Count.text(files, "file"))"] : findings.lines,
             isConfirmation: findings.isEmpty)
         problems.warn()
     }

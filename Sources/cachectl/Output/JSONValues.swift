@@ -47,12 +47,11 @@ extension PromotedFile {
 
     /// Where the file came from; empty if that was not recorded.
     private var history: JSONObject {
-        let attributes = provenance?.attributes ?? []
-        return [
+        [
             "adopted": isAdopted, "source": provenance?.source, "intent": provenance?.intent.name,
             "storedAtMilliseconds": provenance?.storedAt, "entityTag": provenance?.validator.entityTag,
             "lastModified": provenance?.validator.lastModified, "url": provenance?.url?.absoluteString,
-            "attributes": attributes.isEmpty ? nil : Data(attributes).base64EncodedString(),
+            "attributes": provenance?.attributes.json,
         ]
     }
 
@@ -63,6 +62,22 @@ extension PromotedFile {
             "name": name.string, "contentBytes": contentBytes,
         ]
     }
+}
+
+extension ItemMetadata {
+    /// What only the file of a cached item tells.
+    var origin: JSONObject {
+        let origin: JSONObject = [
+            "entityTag": validator.entityTag, "lastModified": validator.lastModified,
+            "url": url?.absoluteString, "attributes": attributes.json,
+        ]
+        return origin.adding(parts.json)
+    }
+}
+
+extension [UInt8] {
+    /// Base64; `nil` if there are none.
+    fileprivate var json: String? { isEmpty ? nil : Data(self).base64EncodedString() }
 }
 
 extension [BundlePart] {

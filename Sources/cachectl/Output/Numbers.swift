@@ -68,6 +68,12 @@ enum Timestamp {
     /// The years 0 to 9999, which ISO 8601 writes with four digits.
     static let writable = -62_167_219_200_000..<253_402_300_800_000 as Range<Int64>
 
+    /// `2026-03-01T12:00:00Z, 3.1 d ago`
+    static func withAge(milliseconds: Int64) -> String {
+        let age = Stats.text(seconds: Double(max(0, now &- milliseconds)) / 1000)
+        return "\(text(milliseconds: milliseconds)), \(age) ago"
+    }
+
     /// `2026-03-01`
     static func day(of milliseconds: Int64) -> String { String(text(milliseconds: milliseconds).prefix(10)) }
 

@@ -150,6 +150,22 @@ final class SignalHandler {
         }
     }
 
+    /// Ends the process at the first signal, as without a handler, but with a failure as JSON. Signals that are ignored, as
+    /// by `nohup`, stay so.
+    static func reportingAsJSON() -> SignalHandler {
+        let heard = [SIGINT, SIGTERM, SIGHUP].filter { number in
+            let former = signal(number, SIG_DFL)
+            let isIgnored = unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+            if isIgnored { signal(number, SIG_IGN) }
+            return !isIgnored
+        }
+        return SignalHandler(heard) { number in
+            let code = ExitCode.ended(by: number)
+            CommandFailure(code, nil).report(asJSON: true)
+            _exit(code.rawValue)
+        }
+    }
+
     var firstSignal: CInt? { first.value.withLock(\.self) }
 
     /// Restores the default actions of the signals: from now on, any of them ends the process.

@@ -62,6 +62,8 @@ struct Simulate: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var handlesSignals: Bool { true }
+
     var isReadOnly: Bool { true }
 
     private var asked: [EvictionPolicyChoice] { policy ?? [.lru, .value] }

@@ -31,6 +31,8 @@ struct Watch: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var handlesSignals: Bool { true }
+
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be at least 1") }
     }

@@ -15,18 +15,19 @@ import Testing
         let text = try container.succeed("configure").text
         #expect(
             text.split(separator: "\n").map { $0.prefix { $0 != " " } } == [
-                "budget", "cap", "largest", "storing", "policy", "capacity",
+                "budget", "cap", "largest", "keep", "storing", "policy", "capacity",
             ])
         #expect(text.contains(/budget          automatic, now .+ \(\d+ bytes\)\n/))
         #expect(text.contains(/cap             none\n/))
         #expect(text.contains(/largest item    automatic, half the budget, now .+ \(\d+ bytes\)\n/))
+        #expect(text.contains(/keep free       automatic, now .+ \(\d+ bytes\)\n/))
         #expect(text.hasSuffix("storing         on\npolicy          lru\ncapacity model  default\n"))
 
         let object = try container.json("configure")
         #expect(
             Set(object.keys) == [
-                "budget", "budgetBytes", "budgetCapBytes", "largestItemBytes", "storing", "evictionPolicy",
-                "isDefaultBudget", "isDefaultCapacityModel", "schemaVersion",
+                "budget", "budgetBytes", "budgetCapBytes", "largestItemBytes", "keptFreeBytes", "storing",
+                "evictionPolicy", "isDefaultBudget", "isDefaultCapacityModel", "schemaVersion",
             ])
         #expect(object["budget"] as? String == "automatic")
         #expect(object["budgetCapBytes"] is NSNull)
@@ -110,11 +111,13 @@ import Testing
         #expect(object["evictionPolicy"] as? String == "sieve")
         #expect(
             try container.succeed(
-                "configure", "--largest", "automatic", "--storing", "on", "--policy", "fifo"
+                "configure", "--largest", "automatic", "--storing", "on", "--policy", "fifo",
+                "--keep-free", "1MiB"
             )
             .text.hasSuffix(
                 """
                 largest item    automatic, half the budget, now 2.0 MiB (2097152 bytes)
+                keep free       1.0 MiB (1048576 bytes)
                 storing         on
                 policy          fifo
                 capacity model  default

@@ -214,7 +214,7 @@ import Testing
         let last = try #require(try FetchEvent.all(in: outcome.output).last)
         #expect(last.exitCode == 65)
         #expect(last.message?.contains("SHA-256") == true)
-        #expect(try outcome.failure.message == "1 of 1 items failed")
+        #expect(try outcome.failure.message == "1 of 1 item failed")
         #expect(try container.list().isEmpty)
     }
 

@@ -21,6 +21,52 @@ import Testing
         #expect(try container.list().compactMap { $0["key"] as? String } == ["b", "c", "a"])
     }
 
+    @Test func itIsSortedAndFiltered() throws {
+        for (key, source, copies) in [("b", "one", 3), ("c", "two", 1), ("a", "one", 2)] {
+            let content = Data(repeating: 0x61, count: copies * 10_000)
+            try container.succeed(
+                "put", key, "-", "--source", source, "--expires", "\(copies)h", input: content)
+        }
+        func keys(_ options: String...) throws -> [String?] {
+            let outcome = try Tool.run(
+                Tool.path, ["list", "--json", "--container", container.root.path] + options,
+                in: container.folder)
+            let list = try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any]
+            return try #require(list?["items"] as? [[String: Any]]).map { $0["key"] as? String }
+        }
+        #expect(try keys() == ["b", "c", "a"])
+        #expect(try keys("--sort", "key") == ["a", "b", "c"])
+        #expect(try keys("--sort", "size") == ["b", "a", "c"])
+        #expect(try keys("--sort", "age") == ["b", "c", "a"])
+        #expect(try keys("--sort", "expiry") == ["c", "a", "b"])
+        #expect(try keys("--source", "one", "--sort", "key") == ["a", "b"])
+        #expect(try keys("--larger-than", "20000") == ["b"])
+        #expect(try keys("--older-than", "0s") == ["b", "c", "a"])
+        #expect(try keys("--older-than", "1h") == [])
+        #expect(try container.succeed("list", "--older-than", "1h").text == "none of them\n")
+        #expect(try container.cachectl("list", "--opened", "--sort", "expiry").status == 64)
+
+        try container.succeed("open", "b", "a")
+        #expect(try keys("--opened", "--sort", "key") == ["a", "b"])
+        #expect(try keys("--opened", "--source", "two") == [])
+    }
+
+    @Test func itTellsHowSoonAnItemWouldGo() throws {
+        for key in ["b", "a"] { try container.succeed("put", key, "-", input: text) }
+        let usage = try #require(try container.json("capacity")["usage"] as? [String: Any])
+        let free = try #require(usage["freeBytes"] as? Int)
+        let items = try container.list()
+        let charged = try #require(items[0]["chargedBytes"] as? Int)
+        #expect(items.map { $0["goesAfterBytes"] as? Int } == [free, free + charged])
+        let lines = try container.succeed("list").text.split(separator: "\n")
+        #expect(lines[0].wholeMatch(of: /CONTENT +STORED  ENCODING +AGE  EXPIRES +GOES-AFTER .*/) != nil)
+        #expect(lines[1].wholeMatch(of: /204 KiB .* \d\.\d s  never .* [\d.]+ .iB  .*/) != nil)
+
+        // Whose turn it is changes there with every look.
+        try container.succeed("configure", "--policy", "sieve")
+        #expect(try container.list().allSatisfy { $0["goesAfterBytes"] is NSNull })
+    }
+
     @Test func jsonTellsEverythingOfAnItem() throws {
         let file = try container.folder.write(text, to: "doc.txt")
         try container.succeed("put", "the key", file.path, "--source", "feed")

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["list"], ["stats"], ["capacity"], ["configure"], ["show", "a"], ["cat", "a"], ["open", "a"],
+        ["list", "--opened"], ["stats"], ["capacity"], ["configure"], ["cat", "a"], ["open", "a"],
         ["evict", "a", "--dry-run"], ["evict", "--to-bytes", "0", "--dry-run"],
     ])
     func whatWasAskedForIsPrinted(_ arguments: [String]) throws {

@@ -1,23 +1,5 @@
 internal import Foundation
 
-/// How a server encoded content for its transfer (RFC 9110, section 8.4.1).
-enum ContentCoding: Sendable {
-    case gzip
-    case deflate
-
-    /// What to offer to servers.
-    static let offer = "gzip, deflate"
-
-    /// Returns `nil` for all others, and for several in a row.
-    init?(_ name: String) {
-        switch name.lowercased() {
-        case "gzip", "x-gzip": self = .gzip
-        case "deflate": self = .deflate
-        default: return nil
-        }
-    }
-}
-
 /// A piece of content.
 struct ReceivedPiece {
     var content: Data
