@@ -5,6 +5,7 @@ internal import PrefetchFileSystem
 
 struct Cat: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "cat",
         abstract: "Writes the content of an item to standard output.",
         discussion: """
             The item stays in the cache: only 'open' hands it over.

@@ -3,6 +3,7 @@ internal import Foundation
 
 struct Completions: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "completions",
         abstract: "Prints a shell completion script.",
         discussion: """
             EXAMPLES:

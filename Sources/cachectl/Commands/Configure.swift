@@ -3,6 +3,7 @@ internal import PrefetchCaching
 
 struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "configure",
         abstract: "Changes or prints the configuration, which the app and all commands share.",
         discussion: """
             Settings that are not given stay unchanged. A smaller budget takes effect at once: the coldest items \

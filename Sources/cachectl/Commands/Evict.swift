@@ -3,6 +3,7 @@ internal import PrefetchCaching
 
 struct Evict: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "evict",
         abstract: "Removes items from the cache; files of opened items stay.",
         usage: """
             cachectl evict <key> … [--dry-run]

@@ -5,6 +5,7 @@ internal import PrefetchFileSystem
 
 struct Explain: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "explain",
         abstract: "Says why an item stays in the cache, or goes next.",
         discussion: """
             Shows what would be evicted before the item, and what is known about its source. Nothing is evicted.

@@ -3,6 +3,7 @@ internal import PrefetchCaching
 
 struct List: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "list",
         abstract: "Lists the cached items, lowest priority first, and coldest first within a priority.",
         discussion: """
             AGE is the time since an item was stored, and GOES-AFTER how much may still be stored before it has to go, \

@@ -4,6 +4,7 @@ internal import PrefetchCaching
 
 struct Manual: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "manual",
         abstract: "Prints the manual page, for man(1).",
         discussion: """
             EXAMPLES:

@@ -11,6 +11,7 @@ struct Migrate: CacheCommand {
     enum DestinationArea: String, CaseIterable, ExpressibleByArgument { case documents, support, icloud }
 
     static let configuration = CommandConfiguration(
+        commandName: "migrate",
         abstract: "Imports a folder of files, or upgrades the cache's own files.",
         usage: """
             cachectl migrate [--dry-run]

@@ -3,6 +3,7 @@ internal import PrefetchCaching
 
 struct Purge: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "purge",
         abstract: "Removes opened files that are excluded from backups and have long been unused.",
         usage: "cachectl purge --excluded --older-than <duration> [--dry-run]",
         discussion: """

@@ -5,6 +5,7 @@ internal import SystemPackage
 
 struct Put: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "put",
         abstract: "Stores a file, a folder, or standard input, as an item.",
         discussion: """
             An item waits in the cache until 'open' hands it over. Use --requested for an item that the user \

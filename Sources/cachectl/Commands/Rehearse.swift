@@ -20,6 +20,7 @@ struct Rehearse: CacheCommand {
     }
 
     static let configuration = CommandConfiguration(
+        commandName: "rehearse",
         abstract: "Says what would be left after a purge, a restore or an offload, or when space is short.",
         usage: """
             cachectl rehearse purge | offload [--manifest <file>]

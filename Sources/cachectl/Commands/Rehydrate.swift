@@ -5,6 +5,7 @@ internal import PrefetchDownloading
 
 struct Rehydrate: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rehydrate",
         abstract: "Downloads opened files again that no backup contained.",
         usage: "cachectl rehydrate [<key> …] [--dry-run] [<options>]",
         discussion: """

@@ -3,6 +3,7 @@ internal import PrefetchCaching
 
 struct Repair: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "repair",
         abstract: "Repairs damage left by crashes and other programs, and reports each step.",
         discussion: """
             Finishes or rolls back interrupted promotions; removes abandoned staged files and partials, emptied items \

@@ -5,6 +5,7 @@ internal import PrefetchFileSystem
 
 struct Show: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "show",
         abstract: "Shows everything about one key: cached, kept in part, or opened.",
         discussion: """
             EXAMPLES:

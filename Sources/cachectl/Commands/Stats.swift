@@ -5,6 +5,7 @@ internal import PrefetchFileSystem
 
 struct Stats: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "stats",
         abstract: "Shows what the cache holds, what it has done, and whether it was worth it.",
         discussion: """
             The figures of all processes are kept by day and source, and outlive purges and updates. A hit is an open \

@@ -3,6 +3,7 @@ internal import PrefetchCaching
 
 struct Trim: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "trim",
         abstract: "Evicts items that the cache should no longer hold, as a running app does.",
         discussion: """
             Evicts expired items, then the coldest items for as long as too little of the budget is free or the \

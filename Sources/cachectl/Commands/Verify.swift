@@ -5,6 +5,7 @@ internal import SystemPackage
 
 struct Verify: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "verify",
         abstract: "Reads every byte of the cache and of opened files, and compares checksums.",
         discussion: """
             Changes nothing, and nothing counts as used, unless --repair is given: it quarantines damaged items, as \

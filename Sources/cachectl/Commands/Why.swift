@@ -7,6 +7,7 @@ internal import SystemPackage
 
 struct Why: Command {
     static let configuration = CommandConfiguration(
+        commandName: "why",
         abstract: "Tells the story of one file: what it is, why it is there, and what will become of it.",
         discussion: """
             Says where the file came from and when, who wanted it, whether it is backed up and what decides \

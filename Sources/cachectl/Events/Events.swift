@@ -5,6 +5,7 @@ internal import PrefetchFileSystem
 
 struct Events: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "events",
         abstract: "Lists what happened to which item, and why, oldest first.",
         discussion: """
             The journal of all processes that use the cache: what was stored, opened, read and missed, what left and \

@@ -6,6 +6,7 @@ internal import SystemPackage
 
 struct Fetch: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "fetch",
         abstract: "Downloads items, and resumes interrupted downloads.",
         usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
         discussion: """

@@ -6,6 +6,7 @@ internal import SystemPackage
 
 struct Inventory: Command {
     static let configuration = CommandConfiguration(
+        commandName: "inventory",
         abstract:
             "Shows what an app stores, where, why and whether it is backed up, or checks it against rules.",
         usage: """

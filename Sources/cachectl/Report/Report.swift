@@ -6,6 +6,7 @@ internal import SystemPackage
 
 struct Report: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "report",
         abstract: "Writes an HTML page that shows where the bytes are.",
         discussion: """
             The page is a single file for any browser, without scripts, and loads nothing else. It charts the \

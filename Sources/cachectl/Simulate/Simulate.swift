@@ -6,6 +6,7 @@ internal import SystemPackage
 
 struct Simulate: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Says what the hit ratio would have been with other budgets and policies.",
         discussion: """
             Replays the cache's own journal: what arrived, and what the user opened and read. The journal holds some \

@@ -5,6 +5,7 @@ internal import PrefetchFileSystem
 
 struct Watch: CacheCommand {
     static let configuration = CommandConfiguration(
+        commandName: "watch",
         abstract: "Shows the cache live, while an app uses it in another process.",
         discussion: """
             On a terminal it takes the whole screen, until q is pressed or a signal arrives. In a pipe, and with \
