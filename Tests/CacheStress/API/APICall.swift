@@ -117,7 +117,7 @@ struct APICall: Sendable {
         case .trim: try await cache.trim()
         case .flush: try await cache.flush()
         case .configure:
-            let policy: EvictionPolicyChoice = [.lru, .fifo, .sieve][number % 3]
+            let policy = EvictionPolicyChoice.allCases[number % EvictionPolicyChoice.allCases.count]
             try await cache.configure { $0.evictionPolicy = policy }
         case .configureAll: try await cache.configure(cache.configuration())
         case .items: _ = try await cache.items()
