@@ -63,7 +63,7 @@ import Testing
     private static let sources = Article.package.appending(path: "Sources/PrefetchCaching")
 
     @Test func theTableOfAreasIsThatOfTheirPromises() throws {
-        #expect(try Article("StorageAreas").text.contains("\n\n\(AreaPromise.markdownTable())\n"))
+        #expect(try Article("Areas").text.contains("\n\n\(AreaPromise.markdownTable())\n"))
     }
 
     @Test(arguments: [("Contracts", 40), ("HostileWorld", 7), ("Guidelines", 66)])
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func theExamplesOfChargedLengthsAreRight() throws {
-        let rows = try Article("Capacity").rows(under: "Stored length")
+        let rows = try Article("Budget").rows(under: "Stored length")
         #expect(rows.count > 5)
         for row in rows {
             let charge = ChargedLength(blockSize: try #require(Int64(row[1])))
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func theExamplesOfTheCapacityModelAreRight() throws {
-        let rows = try Article("Capacity").rows(under: "Total")
+        let rows = try Article("Budget").rows(under: "Total")
         #expect(rows.count > 5)
         let model = CapacityModel()
         for row in rows {
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func everyReasonOfARefusalIsListed() throws {
-        let reasons = try Article("Capacity").rows(under: "Reason").map { $0[0] }
+        let reasons = try Article("Budget").rows(under: "Reason").map { $0[0] }
         let refusals: [Refusal] = [
             .disabled, .pressure(.low), .largerThanLargestItem(needed: 1, largest: 0),
             .overBudget(needed: 1, budget: 0), .lowPriority(0), .lowValue, .paused(source: ""),
