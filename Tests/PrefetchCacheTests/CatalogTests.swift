@@ -81,10 +81,19 @@ import Testing
         #expect(try engine.items().count == 20)
         // The history is not in the catalog.
         #expect(try engine.statistics().stores == stores)
+        let rebuilds = journal == nil ? 0 : 1
+        #expect(try self.rebuilds(engine) == rebuilds)
         try engine.store(noise(100), "counted")
         try engine.close()
         try lose()
-        #expect(try container.engine().statistics().stores == stores + 1)
+        let next = try container.engine()
+        #expect(try next.statistics().stores == stores + 1)
+        #expect(try self.rebuilds(next) == rebuilds)
+    }
+
+    /// How often the catalog was made anew, by the journal of the cache.
+    private func rebuilds(_ engine: Engine) throws -> Int {
+        try engine.journal(after: nil).entries.count { $0.kind == .rebuilt }
     }
 
     @Test func aCatalogThatIsDeletedUnderAnOpenHandleIsNoticed() throws {

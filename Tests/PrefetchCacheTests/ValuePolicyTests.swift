@@ -93,6 +93,18 @@ import Testing
         #expect(remaining[0] == remaining[1])
     }
 
+    /// Stored at one moment, from sources that do not differ: only the order of use tells them apart.
+    @Test func itemsOfEqualWorthGoInTheOrderOfTheirUse() throws {
+        let container = try TemporaryContainer()
+        let simulation = try trained(
+            capacity: 1_000_000, in: container, opening: [("a", 2, 100), ("b", 2, 100)])
+        let keys = (0..<8).map { "same \($0 % 2 == 0 ? "b" : "a") \($0)" }
+        for (number, key) in keys.enumerated() {
+            try simulation.arrive(try ItemKey(key), source: number % 2 == 0 ? "b" : "a", size: 100, at: now)
+        }
+        #expect(try simulation.evictionOrder().filter { $0.hasPrefix("same") } == keys)
+    }
+
     @Test func anEmptyHistoryIsNoKnowledge() {
         let knowledge = SourceKnowledge(HistoryRows(), now: now)
         #expect(knowledge.names.isEmpty)
