@@ -142,7 +142,7 @@ import Testing
         let isArmed = Atomic<Bool>(true)
         fileSystem.intercept { operation throws(FileSystemError) in
             // What is under way is asked for in between what the transaction takes and what it gives.
-            guard operation.kind == .entries, operation.name == CacheLayout.incoming,
+            guard operation.kind == .entries, operation.name == CacheLayout.incoming.string,
                 isArmed.exchange(false, ordering: .relaxed)
             else { return }
             // Within the transaction. A store that needed another one would end the process.
