@@ -141,8 +141,8 @@ import Testing
         now.store(500, ordering: .relaxed)
         let isArmed = Atomic<Bool>(true)
         fileSystem.intercept { operation throws(FileSystemError) in
-            // What is under way is asked for in between what the transaction takes and what it gives.
-            guard operation.kind == .entries, operation.name == CacheLayout.incoming.string,
+            // The budget is looked up in between what the transaction takes and what it gives.
+            guard operation.kind == .attributes, operation.name == CacheLayout.configuration.string,
                 isArmed.exchange(false, ordering: .relaxed)
             else { return }
             // Within the transaction. A store that needed another one would end the process.
