@@ -98,6 +98,25 @@ import Testing
                 atPath: container.root.appending(path: "Library/Caches").path) == ["CACHEDIR.TAG"])
     }
 
+    @Test(arguments: [
+        ("Caches", "without items; what was opened is still known"),
+        ("Application Support", "and what was opened is not known any more"),
+    ])
+    func aFolderThatIsMadeAgainIsAnnounced(_ area: String, _ consequence: String) throws {
+        let container = try Container()
+        try container.succeed("put", "k", "-", input: text)
+        let root = container.root.appending(path: "Library/\(area)/PrefetchCache")
+        try FileManager.default.removeItem(at: root)
+
+        #expect(try container.cachectl("verify").errors == "")
+        #expect(!FileManager.default.fileExists(atPath: root.path))
+        let outcome = try container.cachectl("list")
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.hasPrefix("cachectl: warning: the cache's folder in "))
+        #expect(outcome.errors.hasSuffix(" is gone, and made again: \(consequence)\n"))
+        #expect(try container.cachectl("list").errors == "")
+    }
+
     @Test func aDryRunOfEvictSettlesNothing() throws {
         try container.succeed("put", "k", "-", "--to", "documents", input: text)
         try container.succeed("open", "k")

@@ -9,6 +9,19 @@ import Testing
         container = try Container()
     }
 
+    /// A percentage above 100 would look like a broken promise.
+    @Test(arguments: [
+        (#"{"budgetBytes":1048576}"#, "the budget was lowered to 1.0 MiB: the app evicts the rest"),
+        (Container.elevated, "the budget fell with the free space of the volume to 0 B"),
+    ])
+    func aBudgetThatHasShrunkIsExplained(_ configuration: String, _ explanation: String) throws {
+        try container.succeed("put", "k", "-", "--encoding", "identity", input: noise(3_000_000, seed: 1))
+        try Data(configuration.utf8).write(to: container.configurationFile)
+        let lines = try container.succeed("stats").text.split(separator: "\n")
+        #expect(lines[0].hasPrefix("budget      2.9 MiB are held, and \(explanation)"))
+        #expect(try container.json("stats")["items"] as? Int == 1)
+    }
+
     @Test func anEmptyCacheIsNoFailure() throws {
         let object = try container.json("stats")
         #expect(object["schemaVersion"] as? Int == 1)
