@@ -71,7 +71,7 @@ struct SameContentTwice: StorageRule {
                 if let length = file.facts?.contentBytes { byLength[length, default: []].append(index) }
             case .promoted, .foreign:
                 // Preferences and such are the system's.
-                if file.area != nil { byLength[file.length, default: []].append(index) }
+                if file.area != nil, !isMostlyHoles(file) { byLength[file.length, default: []].append(index) }
             default: break
             }
         }
@@ -90,6 +90,12 @@ struct SameContentTwice: StorageRule {
                 + (paths.count > 4 ? " and \(paths.count - 4) more" : "")
             checkup.report(self, indices, at: paths[0], "it has the same content as \(others)")
         }
+    }
+
+    /// Whether a file takes hardly anything of the volume, so that a second one would not either, and may be far longer than
+    /// the volume. Where files are compressed, or small ones stored with their names, they are no holes.
+    private func isMostlyHoles(_ file: InventoryFile) -> Bool {
+        file.length > 1 << 20 && file.allocated < file.length / 64
     }
 
     /// Groups of at least two files with the same `mark`, each in the given order.

@@ -23,6 +23,12 @@ import Testing
         if days > 0 { try container.age(path, days: days) }
     }
 
+    /// Two files of a terabyte, of which hardly anything is there. To read them would take hours.
+    @Test func holesAreNotReadToTheirEnd() throws {
+        for name in ["a.img", "b.img"] { try container.write(length: 1 << 40, to: "Documents/\(name)") }
+        #expect(try found() == [])
+    }
+
     // MARK: Among documents
 
     private static let databases: [(String, [UInt8])] = [
