@@ -7,8 +7,8 @@ package import SystemPackage
 /// during an operation cannot redirect it. Every descriptor is opened close-on-exec, and a symbolic link as the last
 /// component of a name is refused (`O_NOFOLLOW`) unless stated otherwise.
 ///
-/// All requirements block, but ``readIfInMemory(_:in:into:)``. Call them from threads that may block, never from Swift's
-/// cooperative pool.
+/// All requirements block, but ``readIfInMemory(_:in:into:)`` where ``tellsWhatIsInMemory(_:)`` says so. Call them from
+/// threads that may block, never from Swift's cooperative pool.
 ///
 /// - Note: A failed call is reported and not retried, except after `EINTR`, when it had no effect.
 package protocol FileSystem: Sendable {
@@ -29,11 +29,15 @@ package protocol FileSystem: Sendable {
     func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
         throws(FileSystemError) -> Int
 
-    /// Reads up to `buffer.count` bytes from the start of a file without waiting for the device (`openat2` with
+    /// Whether ``readIfInMemory(_:in:into:)`` waits for nobody in a folder (`fstatfs`): on file systems of programs and of
+    /// other machines, opening a file does.
+    func tellsWhatIsInMemory(_ folder: Descriptor) -> Bool
+
+    /// Reads all of a regular file of up to `buffer.count` bytes, without a wait for its content (`openat2` with
     /// `RESOLVE_CACHED`, `preadv2` with `RWF_NOWAIT`). Its access time is left alone.
     ///
-    /// - Returns: The number of bytes, which may be fewer than the file has; `nil` if something would have to be fetched.
-    /// - Throws: An error whose ``FileSystemError/isUnsupported`` is `true` where the system or the file system cannot tell.
+    /// - Returns: The length of the file; `nil` if something would have to be fetched, or the file is longer or another kind.
+    /// - Throws: An error whose ``FileSystemError/isUnsupported`` is `true` where the system cannot tell.
     func readIfInMemory(
         _ name: FilePath, in directory: Descriptor, into buffer: UnsafeMutableRawBufferPointer
     ) throws(FileSystemError) -> Int?
@@ -194,6 +198,8 @@ extension FileSystem {
 
     /// Does nothing.
     package func startWriting(_: Descriptor) {}
+
+    package func tellsWhatIsInMemory(_: Descriptor) -> Bool { false }
 
     /// Is not supported.
     package func readIfInMemory(_: FilePath, in _: Descriptor, into _: UnsafeMutableRawBufferPointer)

@@ -165,6 +165,11 @@ enum Platform {
 
         static func setProtection(_: FileProtection, of _: CInt) -> CInt { 0 }
     }
+    extension LiveFileSystem {
+        package func tellsWhatIsInMemory(_ folder: Descriptor) -> Bool {
+            cplatform_tells_what_is_cached(folder.rawValue) == 1
+        }
+    }
 #else
     extension Platform {
         static let openFiles = RLIMIT_NOFILE

@@ -34,9 +34,7 @@ package final class ItemReader {
     ) throws(FileSystemError) {
         let loan = CodecLoan(from: codecs)
         let buffer = loan.codec.input(atLeast: Self.windowLength).slice(0..<Self.windowLength)
-        guard let count = try fileSystem.readIfInMemory(name, in: directory, into: buffer),
-            count < Self.windowLength
-        else { return nil }
+        guard let count = try fileSystem.readIfInMemory(name, in: directory, into: buffer) else { return nil }
         let whole = UnsafeRawBufferPointer(buffer.slice(0..<count))
         guard let footer = Self.footer(ofWholeFile: whole), footer.contentBytes <= limit else { return nil }
         self.footer = footer

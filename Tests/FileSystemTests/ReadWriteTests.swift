@@ -21,6 +21,26 @@ import Testing
         #expect(try read(file, count: 3, at: 11, of: live) == [])
     }
 
+    #if os(Linux)
+        /// The beginning of a longer file could be taken for all of it.
+        @Test func onlyAWholeRegularFileIsReadFromMemory() throws {
+            guard live.tellsWhatIsInMemory(folder.descriptor) else { return }
+            try folder.write("content", to: "file")
+            _ = try live.makeDirectory("folder", in: folder.descriptor, permissions: [.ownerReadWriteExecute])
+            func readIfInMemory(_ name: FilePath, length: Int) throws -> String? {
+                var buffer = [UInt8](repeating: 0, count: length)
+                let count = try buffer.withUnsafeMutableBytes {
+                    try live.readIfInMemory(name, in: folder.descriptor, into: $0)
+                }
+                return count.map { String(decoding: buffer.prefix($0), as: UTF8.self) }
+            }
+            #expect(try readIfInMemory("file", length: 100) == "content")
+            #expect(try readIfInMemory("file", length: 7) == "content")
+            #expect(try readIfInMemory("file", length: 6) == nil)
+            #expect(try readIfInMemory("folder", length: 100) == nil)
+        }
+    #endif
+
     @Test func resizeCutsAndExtendsWithZeros() throws {
         let file = try live.open("file", in: folder.descriptor, .createNew(.ownerReadWrite))
         defer { live.close(file) }

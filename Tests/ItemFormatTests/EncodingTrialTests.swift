@@ -78,6 +78,14 @@ import Testing
         #expect(!looksRandom([UInt8](repeating: 7, count: length)))
         #expect(!looksRandom(noise.map { $0 & 63 }), "as in Base64")
         #expect(!looksRandom(noise.indices.map { $0 % 2 == 0 ? noise[$0] : 0 }), "small numbers of 16 bits")
+        for record in [64, 256, 4096] {
+            let records = noise.indices.map { $0 % record < 16 ? noise[$0] : 0 }
+            #expect(!looksRandom(records), "a number of 16 bytes, and zeros, in each \(record)")
+        }
+        // Of less, too little is left out for the sample to be unlike random bytes.
+        if length > 5000 {
+            #expect(!looksRandom(noise.indices.map { UInt8(truncatingIfNeeded: $0) }), "counting upwards")
+        }
         #expect(!looksRandom(Array(noise.prefix(4095))), "too short to be worth it")
     }
 }

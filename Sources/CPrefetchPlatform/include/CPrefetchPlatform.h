@@ -50,9 +50,13 @@ int cplatform_length_and_links(int fd, int64_t *length, uint64_t *links);
 /// Returns 1 when somebody has the file open for writing, 0 when not, -1 with errno.
 int cplatform_is_being_written(int fd);
 
-/// Reads a file from its start if neither its name nor its content has to be fetched from a device (`openat2` with
-/// `RESOLVE_CACHED`, `preadv2` with `RWF_NOWAIT`). Returns the number of bytes, which may be fewer than those in memory,
-/// or -1 with errno: EAGAIN when something has to be fetched.
+/// Returns 1 when a file or folder is on a file system that opens what it has in memory without asking anybody, and tells
+/// what that is (ext4, XFS, btrfs, F2FS); otherwise 0.
+int cplatform_tells_what_is_cached(int fd);
+
+/// Reads a whole file of at most `length` bytes if neither its name nor its content has to be fetched from a device
+/// (`openat2` with `RESOLVE_CACHED`, `preadv2` with `RWF_NOWAIT`). Returns the number of bytes, or -1 with errno: EAGAIN when
+/// something has to be fetched, the file is longer or it is no regular file; ENOTSUP where that is not possible at all.
 ssize_t cplatform_read_if_cached(int directory, const char *name, void *buffer, size_t length);
 
 /// The flag of `open` that leaves the access time unchanged (`O_NOATIME`).

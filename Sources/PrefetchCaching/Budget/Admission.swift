@@ -94,7 +94,7 @@ final class Admission: Sendable {
         let isNearlyFull = room - grant < ceiling - Watermarks.high(ceiling)
         self.isNearlyFull.store(isNearlyFull, ordering: .relaxed)
         if !isNearlyFull, step >= Self.leastAdvance {
-            lowMark.store(Self.advance(ceiling) / 2, ordering: .relaxed)
+            lowMark.store(min(Self.advance(ceiling), grant - bytes) / 2, ordering: .relaxed)
         }
         if isNearlyFull, newcomer.mode == .evicting {
             // Stores overlap, so a more urgent item may be admitted after one that is to stay nevertheless.
@@ -238,9 +238,9 @@ final class Admission: Sendable {
         _ body: (CatalogTransaction, inout Transfer) throws -> Result,
         committed: (Result, inout Allowance) -> Void = { _, _ in }
     ) throws(CacheError) -> Result {
-        if givingUp { lowMark.store(0, ordering: .relaxed) }
         do {
             return try catalog.transaction(makingRoom: makingRoom) { transaction in
+                if givingUp { lowMark.store(0, ordering: .relaxed) }
                 catalog.inMemory { transfer.begin(with: &$0.allowance, givingUp: givingUp) }
                 try transaction.changeAllowance(of: catalog.environment.session, by: -transfer.unused)
                 return try body(transaction, &transfer)

@@ -49,8 +49,8 @@ final class Engine: Sendable {
     private let closing = UnfairMutex(())
     /// When ``maintain()`` last did everything.
     private let lastMaintenance = UnfairMutex<Duration?>(nil)
-    /// Whether the file system can tell what is in memory, as far as is known.
-    let canReadWithoutWaiting = Atomic<Bool>(true)
+    /// Whether the system and the file system of the items tell what is in memory, as far as is known.
+    let canReadWithoutWaiting: Atomic<Bool>
     let events: EventHub
 
     /// Opens the cache and recovers from a crash. The catalog is opened only when it is first needed.
@@ -77,6 +77,7 @@ final class Engine: Sendable {
         folders = try CacheFolders(areas: areas, fileSystem: fileSystem, patience: patience())
         codecs = CodecPool(parallelism: environment.parallelism)
         let items = folders.current.items
+        canReadWithoutWaiting = Atomic(fileSystem.tellsWhatIsInMemory(items.descriptor))
         charge = ChargedLength(blockSize: Self.blockSize(of: items, environment))
         quarantine = Quarantine(folders: folders, charge: charge)
         session = WriterSession(environment, folders: folders)

@@ -71,7 +71,8 @@ struct WatchScreen {
         return label("so far")
             + StyledLine(
                 "\(statistics.stores) stored, \(statistics.promotions) opened, \(statistics.evictions) evicted, "
-                    + "\(refusals) refused; \(Count.text(statistics.hits, "hit")), \(statistics.misses) missed")
+                    + "\(refusals) refused; \(Count.text(statistics.hits, "hit")), \(statistics.misses) missed"
+            )
     }
 
     private func label(_ name: String) -> StyledLine { StyledLine(name.fitted(columns: 10), .dim) }
