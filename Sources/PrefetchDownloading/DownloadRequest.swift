@@ -36,7 +36,7 @@ public struct DownloadRequest: Sendable {
     public var urlRequest: URLRequest
     /// The key that the content is stored under.
     public var key: ItemKey
-    /// The feed or server that the content comes from, see ``ItemMetadata/source``.
+    /// The feed or server that the content comes from, see ``/PrefetchCaching/ItemMetadata/source``.
     public var source: String
     /// Where the content goes: on its first open, or immediately if it is user-requested. `nil` for content that is
     /// only ever read from the cache.
@@ -49,11 +49,11 @@ public struct DownloadRequest: Sendable {
     public var expectations: [ContentExpectation]
     /// When the item expires; `nil` for never.
     public var expirationDate: Date?
-    /// Application-defined bytes, see ``ItemMetadata/attributes``.
+    /// Application-defined bytes, see ``/PrefetchCaching/ItemMetadata/attributes``.
     public var attributes: [UInt8]
     /// A URL to keep with the item, and with its file once it was opened, from which the content can be downloaded
     /// again; `nil` (the default) keeps none. It is stored as it is, and must work without secrets: see
-    /// ``ItemMetadata/url``.
+    /// ``/PrefetchCaching/ItemMetadata/url``.
     public var recordedURL: URL?
     /// What to do if the key is already cached.
     public var whenCached: WhenCached
@@ -75,12 +75,8 @@ public struct DownloadRequest: Sendable {
     /// The checksum that the cache had recorded of the content, in place of a digest.
     var checksum: UInt64?
 
-    /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - source: The feed or server that the content comes from; `nil` for the host of the URL.
-    ///   - priority: From 0 to 1.
-    ///   - expectations: The conditions that the content must meet to be stored.
+    /// Creates a request. The parameters are described at the properties that they set; without a `source`, it is the host of
+    /// the URL.
     public init(
         _ urlRequest: URLRequest, key: ItemKey, source: String? = nil, destination: Destination? = nil,
         intent: Intent = .opportunistic, priority: Float = 0,

@@ -41,6 +41,7 @@ extension PrefetchDownloader {
     /// The call may be repeated: an item that has the version of the response is not stored twice.
     ///
     /// - Parameters:
+    ///   - request: The one that the request of the session was made from, by ``urlRequest(for:)``.
     ///   - file: Move it out of the way first in `urlSession(_:downloadTask:didFinishDownloadingTo:)`: the session
     ///     removes it when that returns.
     ///   - response: The response of the task. One that was saved can be made again of its URL, status and headers.

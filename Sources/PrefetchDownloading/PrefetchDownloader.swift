@@ -47,9 +47,7 @@ public final class PrefetchDownloader: Sendable {
     private let state = UnfairMutex(State())
     private let watches = UnfairMutex<[Task<Void, Never>]>([])
 
-    /// Creates a downloader for a cache.
-    ///
-    /// - Parameter logger: Receives failures, with the key and the origin of the URL.
+    /// Creates a downloader for a cache. The logger receives failures, with the key and the origin of the URL.
     public convenience init(
         cache: PrefetchCache, configuration: DownloaderConfiguration,
         logger: Logger = Logger(label: "PrefetchDownloader")

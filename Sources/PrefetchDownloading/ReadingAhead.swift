@@ -21,7 +21,7 @@ extension PrefetchDownloader {
     /// count as wasted, and towards a daily limit. The server must support ranges, and have the version that is being
     /// downloaded; otherwise, and for bundles, they are waited for. No checksum or digest covers them.
     ///
-    /// - Parameter patience: How long to wait while nobody is storing the item, at least half a second.
+    /// While nobody is storing the item, the reader waits for the time of `patience`, at least half a second.
     public func reader(for key: ItemKey, patience: Duration = .seconds(30)) -> ContentReader {
         cache.reader(for: key, patience: patience) { [weak self] range in
             guard let run = self?.run(of: key), !run.job.isStopped, run.request.files.isEmpty else {

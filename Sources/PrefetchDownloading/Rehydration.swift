@@ -18,12 +18,12 @@ extension PrefetchDownloader {
     /// must have been recorded (``DownloadRequest/recordedURL``), and its host be among the allowed ones.
     ///
     /// Files that the user has moved or deleted are also missing. To download only some, pass the files to
-    /// ``DownloadRequest/init(rehydrating:)`` that ``PrefetchCache/promotedFiles()`` returns as
-    /// ``PromotedFile/isLost``.
+    /// ``DownloadRequest/init(rehydrating:)`` that ``/PrefetchCaching/PrefetchCache/promotedFiles()``
+    /// returns as ``/PrefetchCaching/PromotedFile/isLost``.
     ///
     /// - Parameter dryRun: If `true`, only lists the files.
     /// - Returns: Every missing file, in the order of their first open.
-    /// - Throws: What ``PrefetchCache/promotedFiles()`` throws. Failed downloads are in the result.
+    /// - Throws: What ``/PrefetchCaching/PrefetchCache/promotedFiles()`` throws. Failed downloads are in the result.
     public func rehydrate(dryRun: Bool = false) async throws(CacheError) -> [Rehydration] {
         let lost = try await cache.promotedFiles().filter(\.isLost)
         let downloads = lost.map { file in

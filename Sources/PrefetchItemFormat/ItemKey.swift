@@ -1,6 +1,6 @@
 /// The name under which an item is stored: 1 to 1,024 bytes of UTF-8 without NUL, compared byte for byte.
 ///
-/// A key never becomes a file name; its ``hash`` does.
+/// A key never becomes a file name; its hash does.
 public struct ItemKey: Hashable, Sendable, CustomStringConvertible {
     /// The longest key, in bytes of UTF-8.
     public static let maximumBytes = 1024

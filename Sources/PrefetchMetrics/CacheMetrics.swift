@@ -18,9 +18,10 @@ public struct CacheMetrics: Sendable {
     private let dimensions: [(String, String)]
     private let factory: any MetricsFactory
 
-    /// - Parameters:
-    ///   - dimensions: What every metric carries, such as the name of the app: it tells the caches of a process apart.
-    ///   - factory: The backend; that of the process unless given.
+    /// Prepares to report a cache, which begins with ``run(every:)``.
+    ///
+    /// Every metric carries the `dimensions`, such as the name of the app: they tell the caches of a process apart. The
+    /// `factory` is the backend, by default that of the process.
     public init(
         of cache: PrefetchCache, dimensions: [(String, String)] = [],
         factory: any MetricsFactory = MetricsSystem.factory
@@ -64,9 +65,7 @@ public struct CacheMetrics: Sendable {
     }
 
     /// Performs a call, and records how long it took in the timer `prefetchcache_process_call_duration_seconds`, whether
-    /// it returns or throws.
-    ///
-    /// - Parameter call: The value of the dimension `call`. Use few: each is a series of its own.
+    /// it returns or throws. `call` becomes the dimension of that name. Use few values: each is a series of its own.
     public func measure<Result, Failure: Error>(
         _ call: String, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws(Failure) -> Result

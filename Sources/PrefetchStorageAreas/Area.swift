@@ -46,8 +46,8 @@ public enum Area: UInt8, Sendable, Hashable, CaseIterable {
 
 /// What an app can expect the platform to do with the files of an area.
 ///
-/// The values are those of Apple's storage guidelines. On Linux the system does not purge caches, and backups depend on
-/// ``CacheDirectoryTag`` and ``BackupMark`` instead.
+/// The values are those of Apple's storage guidelines. On Linux the system does not purge caches, and backups depend
+/// instead on the file `CACHEDIR.TAG` in a folder, and on the “do not back up” marks of files.
 public struct AreaPromise: Sendable, Hashable {
     /// Whether device backups contain the files.
     public enum Backup: Sendable, Hashable {

@@ -67,7 +67,8 @@ public struct Destination: Sendable, Hashable {
 public enum BackupPolicy: UInt8, Sendable, Hashable, CaseIterable {
     /// Backups should contain the file.
     case include = 1
-    /// Backups should exclude the file: it can be downloaded again but must persist offline. See ``BackupMark``.
+    /// Backups should exclude the file: it can be downloaded again but must persist offline. It gets a “do not
+    /// back up” mark, which some backup programs ignore.
     case exclude = 2
 }
 

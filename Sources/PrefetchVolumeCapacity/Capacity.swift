@@ -30,9 +30,9 @@ public struct Capacity: Hashable, Sendable {
     /// The rounding step of the budget: min(``CapacityModel/quantumLimit``, T ÷
     /// ``CapacityModel/quantumDivisor``), at least 1.
     public let quantum: Int64
-    /// The maximum that may be charged to the cache: the smallest of ``room``, ``share`` and ``cap``. Unless that is the cap, it
-    /// is rounded down to a multiple of ``quantum``. A budget above 0 leaves at least the ``reserve`` of U + A free, unless the system
-    /// reported ``opportunistic``.
+    /// The maximum that may be charged to the cache: the smallest of ``room``, ``share`` and ``cap``. Unless that is the cap,
+    /// it is rounded down to a multiple of ``quantum``. A budget above 0 leaves at least the ``reserve`` of U + A free, unless
+    /// the system reported ``opportunistic``.
     public let budget: Int64
     /// Whether ``important`` was reported by the system rather than computed.
     public let isImportantReported: Bool
@@ -53,7 +53,8 @@ public struct VolumeState: Hashable, Sendable {
     /// *U*: the cache's own bytes on this volume: the charges of evictable items and of work in progress. Includes
     /// items that cannot be evicted now because they are pinned or being read.
     public var evictable: Int64
-    /// *P*: other bytes that the system would purge for important data. ``VolumeProbe`` does not determine them.
+    /// *P*: other bytes that the system would purge for important data. The cache does not measure them: they
+    /// are 0 unless given.
     public var purgeable: Int64
     /// The capacity reported by the system, if any.
     public var reported: ReportedCapacity?

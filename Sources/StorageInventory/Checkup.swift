@@ -218,6 +218,7 @@ package struct Checkup {
 
 /// A violation of a rule.
 public struct Finding: Hashable, Sendable {
+    /// The rule that is violated.
     public let rule: RuleInfo
     package let path: FilePath
     /// What is wrong with the files.
@@ -249,6 +250,7 @@ extension Finding: CustomStringConvertible {
 public enum Severity: String, Sendable, Hashable, CaseIterable {
     /// Data may be lost, or is in backups though it must not be.
     case error
+    /// A rule is violated, but no data is in danger.
     case warning
     /// Harmless, but worth knowing.
     case note
@@ -266,6 +268,7 @@ protocol StorageRule: Sendable {
 public struct RuleInfo: Sendable, Hashable {
     /// Stable, since scripts depend on it.
     public let name: String
+    /// The severity of its findings.
     public let severity: Severity
     /// The statements of the guidelines that the rule carries out; empty for a contract of this package.
     package let statements: [Statement]

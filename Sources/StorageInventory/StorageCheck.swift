@@ -23,6 +23,7 @@ public struct StorageCheck: Sendable {
     /// Checks the areas of an app.
     ///
     /// - Parameters:
+    ///   - areas: The areas of the app. Nothing beside them is looked at.
     ///   - manifest: The app's `storage.json`, which says what its files are for.
     ///   - infoPlist: The app's `Info.plist`, for what it declares about its documents.
     ///   - unusedFor: How long an excluded file may stay unused; `nil` for 30 days.
@@ -38,7 +39,9 @@ public struct StorageCheck: Sendable {
 
     /// Checks all that is in a container, also beside the areas, such as a copy from a device.
     ///
-    /// - Parameter container: The folder that holds an app's Documents, Library and tmp.
+    /// A container is the folder that holds an app's Documents, Library and tmp. The other parameters are those of
+    /// ``init(of:manifest:infoPlist:unusedFor:)``.
+    ///
     /// - Throws: ``StorageCheckError``
     /// - Complexity: As ``init(of:manifest:infoPlist:unusedFor:)``.
     public init(

@@ -36,6 +36,7 @@ public struct JournalEntry: Hashable, Sendable {
 
     /// When it was noted, in milliseconds since 1970: up to about a second after it happened.
     public var time: Int64
+    /// What happened.
     public var kind: Kind
     /// How often it happened, or how many items or entries are meant; at least 1.
     public var count: Int64 = 1

@@ -24,9 +24,9 @@ public struct EvictionOutlook: Hashable, Sendable {
     public let item: CachedItem
     /// The policy in force.
     public let policy: EvictionPolicyChoice
-    /// What would be evicted before the item if everything had to go now: files, and their charged bytes. With more than
-    /// 10,000 files, only those are counted.
+    /// The number of files that would be evicted before the item if everything had to go now; counted up to about 10,000.
     public let filesBefore: Int
+    /// The charged bytes of these files.
     public let bytesBefore: Int64
     /// Whether there are more files before the item than were counted.
     public let isFarBack: Bool

@@ -12,13 +12,15 @@ extension PrefetchCache {
     /// are preserved where the system allows it. An item cannot be evicted while it is being read.
     ///
     /// A promoted file whose content differs from what was promoted is ``VerificationFinding/Verdict/modified`` if it
-    /// has been replaced or written to since, and ``VerificationFinding/Verdict/damaged`` if there is no sign of
-    /// either. Promoted files are never changed.
+    /// has been replaced or written to since, and ``VerificationFinding/Verdict/damaged(_:)`` if there is no sign
+    /// of either. Promoted files are never changed.
     ///
     /// Cancelling the task or suspending the cache ends the verification early. It then returns what it has found so
     /// far, with ``VerificationReport/isComplete`` set to `false`.
     ///
-    /// - Parameter progress: Called about once per mebibyte read, from several threads, which wait for it.
+    /// - Parameters:
+    ///   - request: How many files to verify, and whether to quarantine what is damaged; by default all, changing nothing.
+    ///   - progress: Called about once per mebibyte read, from several threads, which wait for it.
     /// - Throws: An error when the promotions cannot be listed, or a damaged item cannot be moved to the quarantine. A
     ///   file or folder that cannot be read is a finding.
     /// - Complexity: O(n) in the bytes. Memory depends neither on the number of items nor on their size.
@@ -111,6 +113,7 @@ extension PrefetchCache {
     /// cache interrupts it between two files; when the cache is resumed it begins again, and what stays is reported again.
     ///
     /// - Parameters:
+    ///   - request: The folder, and what becomes of its files.
     ///   - dryRun: If `true`, only reports what would be done.
     ///   - report: Called for each file, on a thread of the cache, which waits for it.
     /// - Throws: ``CacheError/fileSystem(_:)`` when the folder cannot be listed; ``CacheError/destination(_:_:)`` or

@@ -55,8 +55,7 @@ extension PrefetchCache {
     /// Evicts the items that a request selects, in the order in which they would be evicted anyway. Items
     /// that are pinned or being read stay, and so do promoted files.
     ///
-    /// - Parameter dryRun: If `true`, only reports what would be evicted now.
-    /// - Returns: The evicted files.
+    /// - Returns: The evicted files; in a `dryRun`, those that would be evicted now.
     /// - Complexity: O(n) in the items. All evicted files are returned at once.
     @discardableResult
     public func evict(_ request: EvictionRequest, dryRun: Bool = false) async throws(CacheError)

@@ -10,10 +10,10 @@ extension PrefetchCache {
     /// as it is opened together with items of other tasks: opens of small items that tasks begin at the same time share
     /// their flushes, unless they report progress.
     ///
-    /// - Parameter progress: Called after every few mebibytes of content that are decoded, copied or verified; only a
-    ///   flush remains after the last call. Not called for an item that is promoted by a rename, whatever its size, nor
-    ///   for one that was opened before. Called on a thread of the cache, which waits for it: it should return at once,
-    ///   and must not block on the cache.
+    /// `progress` is called after every few mebibytes of content that are decoded, copied or verified; only a flush remains
+    /// after the last call. It is not called for an item that is promoted by a rename, whatever its size, nor for one that
+    /// was opened before. A thread of the cache waits for it: it should return at once, and must not block on the cache.
+    ///
     /// - Throws: ``CacheError/movedOrDeleted(key:_:)`` when the item was opened before and the user has since moved or
     ///   deleted the file. When the item cannot be promoted now and stays cached: ``CacheError/destination(_:_:)``,
     ///   ``CacheError/destinationUnavailable(_:)``, ``CacheError/insufficientSpace(needed:available:)`` when its

@@ -15,18 +15,17 @@ extension PrefetchCache {
     /// For a cached item the result is what was stored, or `nil`: key, length and checksums are compared.
     /// Cancelling the task has no effect.
     ///
-    /// - Parameter recordingUse: Whether the read is a use by the user, which keeps the item in the cache and counts in
-    ///   the figures. `false` for what the app does on its own account, such as making an index or a preview.
+    /// The read counts as a use by the user, in the order of eviction and in the figures. Pass `false` as `recordingUse`
+    /// for what the app does on its own account, such as making an index or a preview.
+    ///
     /// - Throws: ``CacheError/fileSystem(_:)`` with `ENOMEM` when the content exceeds the available memory.
     public func read(_ key: ItemKey, recordingUse: Bool = true) async throws(CacheError) -> Data? {
         try await lookUp(key, recordingUse: recordingUse).value
     }
 
-    /// Returns a range of the content of an item. Decodes only the chunks that the range touches.
+    /// Returns a range of the content of an item, in bytes, as ``read(_:recordingUse:)`` returns all of it. Decodes only the
+    /// chunks that the range touches.
     ///
-    /// - Parameters:
-    ///   - range: Bytes of content.
-    ///   - recordingUse: As in ``read(_:recordingUse:)``.
     /// - Throws: ``CacheError/item(_:)`` with `rangeOutOfBounds` when the range exceeds the content.
     public func read(
         _ key: ItemKey, range: Range<Int64>, recordingUse: Bool = true
@@ -35,15 +34,13 @@ extension PrefetchCache {
     }
 
     /// Returns one file of a bundle, cached or opened; `nil` on a miss, and if the bundle has no such file. Never promotes.
-    /// Decodes only the chunks that the file touches.
+    /// Decodes only the chunks that the file touches. The file is named by its ``BundlePart/path``, and the read counts as a
+    /// use as in ``read(_:recordingUse:)``.
     ///
     /// ```swift
     /// let page = try await cache.read(guide.key, part: "chapters/1.html")
     /// ```
     ///
-    /// - Parameters:
-    ///   - path: As in ``BundlePart/path``.
-    ///   - recordingUse: As in ``read(_:recordingUse:)``.
     /// - Throws: As ``read(_:recordingUse:)``; ``CacheError/fileSystem(_:)`` with `ESTALE` for a file of an opened bundle that
     ///   has another length now, or is gone.
     public func read(
@@ -54,11 +51,9 @@ extension PrefetchCache {
         }.value ?? nil
     }
 
-    /// Does what ``read(_:recordingUse:)`` does, and returns the reason for a miss.
+    /// Does what ``read(_:range:recordingUse:)`` does, or without a range ``read(_:recordingUse:)``, and returns the reason
+    /// for a miss.
     ///
-    /// - Parameters:
-    ///   - range: Bytes of content; `nil` for all.
-    ///   - recordingUse: As in ``read(_:recordingUse:)``.
     /// - Throws: As ``read(_:range:recordingUse:)``.
     public func lookUp(
         _ key: ItemKey, range: Range<Int64>? = nil, recordingUse: Bool = true
@@ -82,6 +77,7 @@ extension PrefetchCache {
     /// Cancelling the task has no effect; to stop, throw from `sink`.
     ///
     /// - Parameters:
+    ///   - key: The key of an item that is cached or was opened.
     ///   - range: Bytes of content; `nil` for all.
     ///   - recordingUse: As in ``read(_:recordingUse:)``.
     ///   - sink: Called on a thread that may block.
@@ -104,8 +100,8 @@ extension PrefetchCache {
     /// for try await piece in cache.reader(for: episode.key).pieces() { player.append(piece) }
     /// ```
     ///
-    /// - Parameter patience: How long to wait while nobody is storing the item: between two attempts of a download, or until
-    ///   its process is started again. At least half a second.
+    /// While nobody is storing the item, it waits for the time of `patience`, at least half a second: between two attempts
+    /// of a download, or until its process is started again.
     public func reader(for key: ItemKey, patience: Duration = .seconds(30)) -> ContentReader {
         reader(for: key, patience: patience, fetching: nil)
     }
@@ -146,7 +142,7 @@ extension PrefetchCache {
         }
     }
 
-    /// Hands the content of a cached item to `sink`, as ``stream(_:range:to:)`` does, without counting as a use.
+    /// Hands the content of a cached item to `sink`, as ``stream(_:range:recordingUse:to:)`` does, without counting as a use.
     ///
     /// - Returns: A miss also for a promoted key.
     package func check(

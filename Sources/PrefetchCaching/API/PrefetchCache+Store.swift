@@ -9,7 +9,11 @@ extension PrefetchCache {
     /// the device: after a power cut it may be a miss. An item with the intent ``Intent/userRequested`` goes
     /// straight to its destination instead, and is durable.
     ///
-    /// - Parameter admission: What may be evicted for the item.
+    /// - Parameters:
+    ///   - content: At most ``ItemLimits/contentBytes`` bytes; of a bundle, as many as its `parts` have together.
+    ///   - metadata: The key, and what else is kept in the item.
+    ///   - encoding: Whether the item is compressed; by default, if that makes its first chunk smaller by at least an eighth.
+    ///   - admission: What may be evicted for the item.
     /// - Returns: ``StoreOutcome/refused(_:)`` when there is no room for the item. Nothing was evicted for it
     ///   then, unless it was refused half-way: an item of unknown length that outgrew its room, or one for
     ///   which the volume ran out of space.
@@ -31,7 +35,7 @@ extension PrefetchCache {
         }
     }
 
-    /// Stores an item whose content is in memory, as ``store(_:as:encoding:admission:)`` does.
+    /// Stores an item whose content is in memory, as ``store(_:as:encoding:admission:)-(Data,_,_,_)`` does.
     @discardableResult
     public func store(
         _ content: [UInt8], as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
@@ -47,7 +51,7 @@ extension PrefetchCache {
     /// Stores the content of a file, which is read piece by piece and left where it is. Cancelling the task
     /// has no effect.
     ///
-    /// - Throws: As ``store(_:as:encoding:admission:)``, and ``CacheError/notARegularFile(_:)``.
+    /// - Throws: As ``store(_:as:encoding:admission:)-(Data,_,_,_)``, and ``CacheError/notARegularFile(_:)``.
     @discardableResult
     public func store(
         contentsOf file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
@@ -71,12 +75,12 @@ extension PrefetchCache {
     }
 
     /// Stores the files of a folder, and of the folders in it, as one item: a bundle, which becomes a folder with these files
-    /// when it is opened. They are read one by one and left where they are. Cancelling the task has no effect.
+    /// when it is opened. They are read one by one and left where they are; the `parts` of the metadata are replaced by
+    /// their list. Cancelling the task has no effect.
     ///
-    /// - Parameter metadata: Its `parts` are replaced.
-    /// - Throws: As ``store(_:as:encoding:admission:)``; ``CacheError/notARegularFile(_:)`` for anything in the folder that is
-    ///   neither a file nor a folder, ``CacheError/unsuitableName(_:_:)``, and ``CacheError/fileChanged(_:)`` when the files
-    ///   are changed meanwhile.
+    /// - Throws: As ``store(_:as:encoding:admission:)-(Data,_,_,_)``; ``CacheError/notARegularFile(_:)`` for anything in the
+    ///   folder that is neither a file nor a folder, ``CacheError/unsuitableName(_:_:)``, and ``CacheError/fileChanged(_:)``
+    ///   when the files are changed meanwhile.
     @discardableResult
     public func store(
         contentsOfFolder folder: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
@@ -100,8 +104,10 @@ extension PrefetchCache {
     /// Begins to store an item whose content arrives in pieces.
     ///
     /// - Parameters:
+    ///   - metadata: The key, and what else is kept in the item.
     ///   - expectedLength: The length of the content in bytes, if known. Space for the worst case is then
     ///     reserved at once, so that a refusal comes before the first byte.
+    ///   - encoding: Whether the item is compressed; by default, if that makes its first chunk smaller by at least an eighth.
     ///   - keepingPartial: Whether the whole chunks, of 1 MiB of content each, are kept when the writer ends by
     ///     ``CacheWriter/keep()``, is dropped, or its process dies: `PrefetchDownloader`, and `store(as:…from:)` of that
     ///     module, continue after them. An earlier partial of the key is discarded. Of two
@@ -110,7 +116,7 @@ extension PrefetchCache {
     ///     be resumed over HTTP, as by `PrefetchDownloader`: it tells whether the rest belongs to the same version.
     ///   - whenPromoted: What to do if the key was opened, so that its file belongs to the user.
     ///   - admission: What may be evicted for the item.
-    /// - Throws: As ``store(_:as:encoding:admission:)``.
+    /// - Throws: As ``store(_:as:encoding:admission:)-(Data,_,_,_)``.
     public func beginStoring(
         _ metadata: ItemMetadata, expectedLength: Int64? = nil, encoding: EncodingChoice = .automatic,
         keepingPartial: Bool = false, whenPromoted: WhenPromoted = .leave,

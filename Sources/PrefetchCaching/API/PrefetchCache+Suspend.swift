@@ -44,9 +44,7 @@ extension PrefetchCache {
     /// ```
     ///
     /// On iOS, watchOS and visionOS, extensions included, by `ProcessInfo.performExpiringActivity`. Elsewhere no
-    /// process is suspended, and `body` simply runs.
-    ///
-    /// - Parameter reason: What `body` does, for the system's log.
+    /// process is suspended, and `body` simply runs. `reason` says what `body` does, for the system's log.
     public func withExpiringActivity<Value, Failure: Error>(
         reason: String, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws(Failure) -> Value

@@ -20,9 +20,9 @@ internal import Synchronization
 /// ```
 ///
 /// Any number of tasks and processes may use one cache at the same time. The work is done on threads that may block, see
-/// ``executor``; on Swift's cooperative threads nothing waits for a device. Only the `open` calls, ``lookUpAndOpen(_:progress:)`` and
-/// ``verify(_:progress:)`` honour the cancellation of their task, and all calls that wait for ``resume(isolation:)``; all
-/// other calls run to completion.
+/// ``executor``; on Swift's cooperative threads nothing waits for a device. Only the `open` calls,
+/// ``lookUpAndOpen(_:progress:)`` and ``verify(_:progress:)`` honour the cancellation of their task, and all calls that wait
+/// for ``resume(isolation:)``; all other calls run to completion.
 ///
 /// Any call may throw ``CacheError/fileSystem(_:)``, ``CacheError/database(name:message:)``,
 /// ``CacheError/catalogOverBudget``, ``CacheError/newerLedger(version:)``, ``CacheError/configuration(_:)``,
@@ -50,8 +50,9 @@ public final class PrefetchCache: Sendable {
 
     /// Opens a cache in a given environment, for tests or with a logger of your own.
     ///
-    /// - Parameter isRecovering: Whether to recover from a crash. Otherwise its leftovers stay, to be inspected, or
-    ///   reported by ``repair(dryRun:)``; the cache remains usable.
+    /// With `isRecovering` false, the leftovers of a crash stay, to be inspected, or reported by ``repair(dryRun:)``; the
+    /// cache remains usable.
+    ///
     /// - Throws: As ``init(areas:)``.
     public convenience init(areas: StorageAreas, environment: CacheEnvironment, isRecovering: Bool = true)
         async throws(CacheError)

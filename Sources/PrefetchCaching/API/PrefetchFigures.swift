@@ -5,13 +5,15 @@
 public struct PrefetchFigures: Hashable, Sendable {
     /// One sum. Bytes are bytes of content unless stated otherwise. The raw values are stored.
     public enum Metric: UInt8, Sendable, CaseIterable {
-        /// Items that were stored in the cache, and their bytes.
+        /// Items that were stored in the cache.
         case stored = 0
+        /// Bytes of these items.
         case storedBytes = 1
         /// Bytes of the files of these items, after compression.
         case storedFileBytes = 2
-        /// Opens that found their item in the cache, which made it the user's file, and its bytes.
+        /// Opens that found their item in the cache, which made it the user's file.
         case opened = 3
+        /// Bytes of the items that were opened.
         case openedBytes = 4
         /// Reads that found a cached item.
         case read = 5
@@ -21,46 +23,69 @@ public struct PrefetchFigures: Hashable, Sendable {
         case missedBytes = 7
         /// Opens and reads of files that the user already had.
         case reopened = 8
-        /// Items that were used (read or opened) for the first time, and their bytes.
+        /// Items that were used (read or opened) for the first time.
         case used = 9
+        /// Bytes of the items of ``used``.
         case usedBytes = 10
-        /// Items that left the cache without ever having been used, and their bytes.
+        /// Items that left the cache without ever having been used.
         case wasted = 11
+        /// Bytes of the items of ``wasted``.
         case wastedBytes = 12
         /// Milliseconds from storing to first use, over all ``used`` items with a known, plausible time.
         case delayMilliseconds = 13
         /// The number of these items.
         case delays = 14
-        /// Items that the user asked for and that went straight to their destination, and their bytes.
+        /// Items that the user asked for and that went straight to their destination.
         case delivered = 15
+        /// Bytes of the items of ``delivered``.
         case deliveredBytes = 16
 
-        /// Items that left the cache and their bytes, by ``Departure``.
+        /// Items that left because the volume was short of space.
         case leftUnderPressure = 20
+        /// Bytes of the items of ``leftUnderPressure``.
         case leftUnderPressureBytes = 21
+        /// Items that left because others needed the budget, or because it shrank.
         case leftForBudget = 22
+        /// Bytes of the items of ``leftForBudget``.
         case leftForBudgetBytes = 23
+        /// Items that left because they had expired.
         case leftExpired = 24
+        /// Bytes of the items of ``leftExpired``.
         case leftExpiredBytes = 25
+        /// Items that the app or an operator removed or evicted.
         case leftOnRequest = 26
+        /// Bytes of the items of ``leftOnRequest``.
         case leftOnRequestBytes = 27
+        /// Items that a newer one of the same key replaced.
         case leftReplaced = 28
+        /// Bytes of the items of ``leftReplaced``.
         case leftReplacedBytes = 29
+        /// Items whose files did not hold what was stored.
         case leftDamaged = 30
+        /// Bytes of the items of ``leftDamaged``.
         case leftDamagedBytes = 31
+        /// Items whose files the system, or somebody else, removed.
         case leftPurged = 32
+        /// Bytes of the items of ``leftPurged``.
         case leftPurgedBytes = 33
         /// Charged bytes that were freed by evicting items, for whatever reason.
         case evictedChargedBytes = 34
 
-        /// Items that were refused, by ``Refusal/reason``.
+        /// Items that were refused with ``Refusal/pressure(_:)``.
         case refusedUnderPressure = 40
+        /// Items that were refused with ``Refusal/overBudget(needed:budget:)``.
         case refusedOverBudget = 41
+        /// Items that were refused with ``Refusal/lowPriority(_:)``.
         case refusedLowPriority = 42
+        /// Items that were refused with ``Refusal/largerThanLargestItem(needed:largest:)``.
         case refusedTooLarge = 43
+        /// Items that were refused with ``Refusal/alreadyPromoted``.
         case refusedOpened = 44
+        /// Items that were refused with ``Refusal/disabled``.
         case refusedDisabled = 45
+        /// Items that were refused with ``Refusal/lowValue``.
         case refusedLowValue = 46
+        /// Items that were refused with ``Refusal/paused(source:)``.
         case refusedPaused = 47
 
         /// Bytes that a downloader fetched over the network.
@@ -80,11 +105,13 @@ public struct PrefetchFigures: Hashable, Sendable {
         /// once.
         case declined = 65
         /// The sum, in thousandths, of the natural logarithms of the seconds from storing to first use or first miss, of at
-        /// least 60, and the number of its terms.
+        /// least 60.
         case ageLogarithms = 66
+        /// The number of terms of ``ageLogarithms``.
         case ages = 67
         /// Items that were there when counting began, after a reset.
         case carried = 63
+        /// Of these, the items that had not been used.
         case carriedUnused = 64
     }
 

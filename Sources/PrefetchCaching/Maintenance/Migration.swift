@@ -24,10 +24,8 @@ public struct MigrationRequest: Hashable, Sendable {
     /// Whether the files are to be part of backups once they are promoted.
     public var backup: BackupPolicy
 
-    /// Creates a request for a folder.
-    ///
-    /// - Parameter backup: `nil` for ``BackupPolicy/exclude`` if the files can be downloaded again and do not go to
-    ///   iCloud Drive, and for ``BackupPolicy/include`` otherwise.
+    /// Creates a request for a folder. Where `backup` is `nil`, it becomes ``BackupPolicy/exclude`` if the files can be
+    /// downloaded again and do not go to iCloud Drive, and ``BackupPolicy/include`` otherwise.
     public init(
         of folder: FilePath, as role: Role, source: String = "", keyPrefix: String = "",
         backup: BackupPolicy? = nil

@@ -47,12 +47,10 @@ extension DownloadRequest {
     /// Creates a request for several files that are stored as one item: see ``BundleFile``. Their space is reserved together,
     /// before the first byte, and they are opened together, as a folder.
     ///
-    /// The files are downloaded one after the other. An interrupted download resumes in the middle of a file.
+    /// The files are downloaded one after the other, and stored in this order. The server must say how long each is, unless
+    /// that is expected. An interrupted download resumes in the middle of a file.
     ///
-    /// - Parameters:
-    ///   - files: In the order in which they are stored. The server must say how long each is, unless that is expected.
-    ///   - recordedURL: A URL below which the files are found by their paths, so that the bundle can be downloaded again;
-    ///     `nil` keeps none.
+    /// A `recordedURL` is one below which the files are found by their paths, so that the bundle can be downloaded again.
     public init(
         bundle files: [BundleFile], key: ItemKey, source: String? = nil, destination: Destination,
         intent: Intent = .opportunistic, priority: Float = 0, expirationDate: Date? = nil,
