@@ -17,18 +17,19 @@ extension PrefetchCache {
     /// must have the same validator, or a digest must be given, which is verified at the end. Otherwise it starts over.
     ///
     /// - Parameters:
+    ///   - metadata: The key, the destination and everything else that is known of the item.
     ///   - expectedLength: The length of the whole content in bytes, if known. Space is then reserved up front, and
     ///     content of a different length is not stored.
     ///   - sha256: The SHA-256 digest of the whole content, 32 bytes. Other content is not stored.
     ///   - encoding: How the content is encoded, unless the store resumes an earlier one.
     ///   - keepingPartial: Whether the partial is kept if the store is interrupted: if `pieces` throws, the task is
     ///     cancelled, or the process dies.
-    ///   - whenPromoted: As for
-    ///     ``PrefetchCache/beginStoring(_:expectedLength:encoding:keepingPartial:whenPromoted:admission:)``.
+    ///   - whenPromoted: What to do if the key was opened, so that its file belongs to the user.
     ///   - admission: What may be evicted for the item.
+    ///   - isolation: The actor on which `progress` and `pieces` are called.
     ///   - progress: Called after every piece.
     ///   - pieces: Returns the content from a byte offset: 0, or the length of the partial. Called at most once.
-    /// - Returns: As ``PrefetchCache/store(_:as:encoding:admission:)-(Data,_,_)``. If refused, `pieces` was not called, or its
+    /// - Returns: As `store(_:as:encoding:admission:)` of the cache. If refused, `pieces` was not called, or its
     ///   sequence was not read to the end.
     /// - Throws: What `pieces` and its sequence throw, and ``DownloadError/Reason/truncated(received:announced:)`` when
     ///   the sequence ends early: what there is is kept then. After ``DownloadError/Reason/tooLong(received:announced:)``
