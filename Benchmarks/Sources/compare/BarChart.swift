@@ -47,6 +47,7 @@ struct BarChart {
         }.joined()
         return """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.number(Self.width)) \(Self.number(height))" \
+            width="\(Self.number(Self.width))" height="\(Self.number(height))" \
             role="img" aria-label="\(Self.escaped(title))">
             \(Self.style)
             <rect class="page" width="100%" height="100%"/>
