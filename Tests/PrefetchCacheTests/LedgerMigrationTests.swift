@@ -164,6 +164,8 @@ import Testing
             #expect(throws: CacheError.newerLedger(version: newer)) { try engine.forget(key) }
         }
         #expect(try engine.content("other") == prose(5000))
+        #expect(try engine.items().map(\.key) == ["other"])
+        #expect(try engine.evict(.max) > 0)
         #expect(try Data(contentsOf: ledger) == before)
         #expect("\(CacheError.newerLedger(version: newer))".contains("update the software"))
     }

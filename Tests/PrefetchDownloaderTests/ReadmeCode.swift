@@ -72,10 +72,14 @@ import Testing
     private func prefetch(_ url: URL) -> Download {
         let downloader = PrefetchDownloader(
             cache: cache, configuration: DownloaderConfiguration(hosts: ["media.example.org"]))
-        downloader.prefetch(
+        let download = downloader.prefetch(
             DownloadRequest(url, key: "episode-42", destination: .documents("Episode 42.mp3")))
-        // Joins it.
-        return downloader.prefetch(DownloadRequest(url, key: "episode-42"))
+        return download
+    }
+
+    private func wait(for download: Download) async throws {
+        print(await download.outcome)
+        for item in try await cache.items() { print(item.key, item.contentBytes, item.storedBytes) }
     }
 
     private func configure() async throws {
@@ -93,6 +97,7 @@ import Testing
         try await open()
         #expect(await played.urls.count == 1)
         let foreign = try #require(URL(string: "https://elsewhere.example.org/42.mp3"))
+        try await wait(for: prefetch(foreign))
         guard case .failed = await prefetch(foreign).outcome else {
             Issue.record("a host that is not allowed was contacted")
             return

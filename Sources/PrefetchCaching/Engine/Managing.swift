@@ -61,7 +61,16 @@ extension Engine {
     func items() throws(CacheError) -> [CachedItem] {
         let listed = try catalog.reading { try $0.items() }
         // Another process may have opened some without having noted it in the catalog yet.
-        let opened = try promotedKeys.all()
+        let opened: Set<KeyHash>
+        do throws(CacheError) {
+            opened = try promotedKeys.all()
+        } catch {
+            switch error {
+            // What is cached can be listed without the ledger, as it can be read.
+            case .newerLedger, .database(name: "ledger", _): return listed
+            default: throw error
+            }
+        }
         guard !opened.isEmpty else { return listed }
         var items: [CachedItem] = []
         items.reserveCapacity(listed.count)

@@ -43,7 +43,7 @@ import Testing
                 "budget    [#############---------------------] 40 %, 4.0 MiB of 10 MiB",
                 "pressure  normal, 40 GiB of 100 GiB available",
                 "items     13, 8.0 MiB as 4.0 MiB; 1 interrupted (1.0 MiB)",
-                "so far    20 stored, 0 opened, 0 evicted, 3 refused; 0 hits, 0 misses", "",
+                "so far    20 stored, 0 opened, 0 evicted, 3 refused; 0 hits, 0 missed", "",
                 "SOURCE              ITEMS     CHARGED",
                 "feeds.example.org      12     3.0 MiB  ##############",
                 "(none)                  1     1.0 MiB  ####", "", "RECENT",
