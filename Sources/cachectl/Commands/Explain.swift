@@ -47,7 +47,7 @@ extension EvictionOutlook {
     }
 
     fileprivate func sentences(usualAge: Double, now: Int64) -> [String] {
-        let age = Stats.text(seconds: Double(max(0, now &- item.storedAt)) / 1000)
+        let age = Timespan.text(seconds: Double(max(0, now &- item.storedAt)) / 1000)
         let origin = item.source.isEmpty ? "no source" : "'\(item.source.escapedForTerminal)'"
         let priority = item.priority > 0 ? ", priority \(item.priority)" : ""
         return [
@@ -89,7 +89,7 @@ extension EvictionOutlook {
         }
         return
             "Of what this source sends, \(percent(source.openRate)) is opened, and half of what is opened within "
-            + "\(Stats.text(seconds: usualAge)); so this item is still opened with a probability of \(percent(chance))."
+            + "\(Timespan.text(seconds: usualAge)); so this item is still opened with a probability of \(percent(chance))."
             + (source.isPaused ? " A downloader with a gate does not download from this source for now." : "")
     }
 }

@@ -172,7 +172,7 @@ private enum ListEntry {
     }
 
     func row(in place: Place, now: Int64) -> [String] {
-        let age = Stats.text(seconds: Double(max(0, now &- since)) / 1000)
+        let age = Timespan.text(seconds: Double(max(0, now &- since)) / 1000)
         let expiry = expiresAt.map(Timestamp.text(milliseconds:)) ?? "never"
         return switch self {
         case .item(let item, let goesAfter):

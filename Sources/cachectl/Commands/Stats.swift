@@ -140,7 +140,7 @@ struct Stats: CacheCommand {
                 [
                     "\(figures[.stored])", Size.text(figures[.storedBytes]), figures.usedRatio.percent,
                     Size.text(figures[.wastedBytes]), "\(figures.hits)", "\(figures[.missed])",
-                    figures.meanDelay.map(Self.text(seconds:)) ?? "–",
+                    figures.meanDelay.map(Timespan.text(seconds:)) ?? "–",
                 ] + learnt.map { _ in outlook.first { $0.source == name }?.text ?? "–" }
                     + [name.isEmpty ? "(none)" : name])
         }
@@ -151,18 +151,6 @@ struct Stats: CacheCommand {
     private static func text(_ day: Date) -> String {
         day.timeIntervalSince1970 < 86400
             ? "earlier" : String(Timestamp.text(milliseconds: day.milliseconds).prefix(10))
-    }
-
-    /// `40 s`, `12 min`, `8.2 h`, `3.1 d`
-    static func text(seconds: Double) -> String {
-        let (value, unit) =
-            switch seconds {
-            case ..<60: (seconds, "s")
-            case ..<3600: (seconds / 60, "min")
-            case ..<86400: (seconds / 3600, "h")
-            default: (seconds / 86400, "d")
-            }
-        return value < 10 ? String(format: "%.1f \(unit)", value) : String(format: "%.0f \(unit)", value)
     }
 }
 
@@ -230,7 +218,7 @@ extension PrefetchFigures {
                 ? "nothing was opened or read"
                 : "\(hitRatio.percent): \(hits) of \(lookups) (\(self[.opened]) opens, \(self[.read]) reads, "
                     + "\(self[.missed]) missed)",
-            "first use": meanDelay.map { "\(Stats.text(seconds: $0)) after storing, on average" },
+            "first use": meanDelay.map { "\(Timespan.text(seconds: $0)) after storing, on average" },
             "left": left.isEmpty ? "none unopened" : left.joined(separator: ", "),
             "refusals": refused.isEmpty ? "none" : refused.joined(separator: ", "),
             "downloads": self[.fetchedBytes] == 0

@@ -61,6 +61,20 @@ enum Bar {
     }
 }
 
+/// A length of time: `40 s`, `12 min`, `8.2 h`, `3.1 d`.
+enum Timespan {
+    static func text(seconds: Double) -> String {
+        let (value, unit) =
+            switch seconds {
+            case ..<60: (seconds, "s")
+            case ..<3600: (seconds / 60, "min")
+            case ..<86400: (seconds / 3600, "h")
+            default: (seconds / 86400, "d")
+            }
+        return value < 10 ? String(format: "%.1f \(unit)", value) : String(format: "%.0f \(unit)", value)
+    }
+}
+
 /// Formats times, in milliseconds since 1970, as text.
 enum Timestamp {
     static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
@@ -70,7 +84,7 @@ enum Timestamp {
 
     /// `2026-03-01T12:00:00Z, 3.1 d ago`
     static func withAge(milliseconds: Int64) -> String {
-        let age = Stats.text(seconds: Double(max(0, now &- milliseconds)) / 1000)
+        let age = Timespan.text(seconds: Double(max(0, now &- milliseconds)) / 1000)
         return "\(text(milliseconds: milliseconds)), \(age) ago"
     }
 
