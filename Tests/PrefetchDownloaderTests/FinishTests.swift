@@ -282,6 +282,9 @@ import Testing
         let request = cache.downloader().urlRequest(for: DownloadRequest(urlRequest, key: "item"))
         #expect(request.httpMethod == "GET")
         #expect(
-            request.allHTTPHeaderFields == ["Accept-Encoding": "identity", "Authorization": "secret"])
+            request.allHTTPHeaderFields == [
+                "Accept-Encoding": "identity", "Authorization": "secret",
+                "User-Agent": "PrefetchCache/\(PrefetchCache.version)",
+            ])
     }
 }
