@@ -72,6 +72,7 @@ private struct Story {
         report.step("A set that expires")
         let notes = try await update("Beta Notes", "0.9", chapters: 2, expires: .now + 2, &report)
         report.check("it is cached", isStored(notes))
+        // Apps cannot set the clock of the cache, so the time has to pass.
         try await Task.sleep(for: .seconds(2))
         let lookup = try await reader.cache.lookUp("Beta Notes")
         if case .miss(let miss) = lookup { report.line("after two seconds it is a miss: \(miss)") }
