@@ -245,6 +245,23 @@ import Testing
         #expect(throws: Refused.self) { try engine.admission.reserve(bytes, ofItem: bytes, for: newcomer) }
     }
 
+    /// The source has sent larger items before; how long this one is will be known with the first answer of the server.
+    @Test func anEstimateRefusesOnlyWhenNextToNothingIsFree() throws {
+        for number in 0..<30 { try engine.store(noise(100_000), ItemKey(number: number)) }
+        let newcomer = Newcomer(ItemMetadata("key"), AdmissionTerms(.onlyIntoFreeSpace))
+        func refusal(_ bytes: Int64, isGuess: Bool) throws -> Refusal? {
+            try engine.admission.refusal(ofItem: bytes, isGuess: isGuess, for: newcomer)
+        }
+        #expect(try refusal(1_500_000, isGuess: true) == nil)
+        #expect(try refusal(1_500_000, isGuess: false) == .lowValue)
+        var number = 30
+        while try refusal(16_384, isGuess: false) == nil {
+            try engine.store(noise(10_000), ItemKey(number: number))
+            number += 1
+        }
+        #expect(try refusal(1_500_000, isGuess: true) == .lowValue)
+    }
+
     @Test func nothingIsGrantedInAdvanceOfWhatIsLeftForTrimming() throws {
         for number in 0..<39 { try engine.store(noise(100_000), ItemKey(number: number)) }
         let before = engine.catalog.inMemory { $0.allowance.free }

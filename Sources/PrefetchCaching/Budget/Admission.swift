@@ -109,7 +109,8 @@ final class Admission: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: What the item would be charged.
-    ///   - isGuess: Whether that is only what items of its source usually are: no reason to call it too large.
+    ///   - isGuess: Whether that is only what items of its source usually are: no reason to call it too large, nor to leave
+    ///     more than 1/64 of the budget unused.
     /// - Complexity: As ``reserve(_:ofItem:for:)``.
     func refusal(ofItem bytes: Int64, isGuess: Bool, for newcomer: Newcomer) throws(CacheError) -> Refusal? {
         // As `reserve` would find.
@@ -118,7 +119,7 @@ final class Admission: Sendable {
             try evictor.evictExpired(from: transaction)
             let snapshot = try watch.snapshot(transaction)
             if !isGuess, let refusal = snapshot.refusal(ofItem: bytes) { return refusal }
-            let bytes = isGuess ? min(bytes, snapshot.largestItem) : bytes
+            let bytes = isGuess ? min(bytes, snapshot.largestItem, snapshot.ceiling / 64) : bytes
             func attainable() throws -> RoomMade {
                 let excess = try transaction.usedBytes() + bytes - Self.grantable(snapshot)
                 return try evictor.attainable(excess, for: newcomer, in: transaction)
