@@ -158,6 +158,27 @@ public enum DownloadOutcome: Hashable, Sendable {
     case failed(DownloadError)
 }
 
+/// One line for logs. Contains no part of a URL but an origin, and a path only of what was delivered or opened.
+extension DownloadOutcome: CustomStringConvertible {
+    public var description: String {
+        let outcome =
+            switch self {
+            case .stored(let item): StoreOutcome.stored(item).description
+            case .delivered(let file): StoreOutcome.delivered(file).description
+            case .notModified: "not modified: the cache has the server's current version"
+            case .alreadyCached: "already cached"
+            case .alreadyPromoted(let file): "already opened: \(file.path)"
+            case .refused(let refusal, _): StoreOutcome.refused(refusal).description
+            case .postponed(let condition, _): "postponed, since \(condition)"
+            case .cancelled: "cancelled"
+            case .failed(let error): "failed: \(error)"
+            }
+        // The error says so itself.
+        if case .failed = self { return outcome }
+        return outcome + (keptBytes.map { $0 > 0 ? "; \($0) bytes are kept" : "" } ?? "")
+    }
+}
+
 extension DownloadOutcome {
     /// Bytes of content that are kept of a download that did not end well; `nil` if all are.
     var keptBytes: Int64? {

@@ -94,7 +94,7 @@ public enum TransferFailure: String, Error, Hashable, Sendable {
 extension DownloadError: CustomStringConvertible {
     public var description: String {
         let kept =
-            keptBytes > 0 ? "; \(keptBytes) bytes are kept, and a later download resumes after them" : ""
+            keptBytes > 0 ? "; its first \(keptBytes) bytes are kept, for a later download" : ""
         return "'\(key)' from \(origin): \(reason)\(kept)"
     }
 }

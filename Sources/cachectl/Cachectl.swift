@@ -67,6 +67,14 @@ struct Invocation {
         }
     }
 
+    /// A message of ArgumentParser in the style of all others, with a hint at a frequent slip: `--budget 20 MB`.
+    private static func asOurs(_ message: String) -> String {
+        let isSentence = message.prefix(2).last?.isLowercase == true
+        let message = isSentence ? message.prefix(1).lowercased() + message.dropFirst() : message
+        let isUnit = message.firstMatch(of: /unexpected argument '([kKMGT]i?)?B'/) != nil
+        return isUnit ? message + "; write a size without a space, such as 20MB" : message
+    }
+
     /// The arguments may be invalid, so they are not parsed.
     private var isJSON: Bool { arguments.prefix { $0 != "--" }.contains("--json") }
 
@@ -86,7 +94,7 @@ struct Invocation {
             throw failure
         } catch {
             if Cachectl.exitCode(for: error).isSuccess { return .text(Cachectl.fullMessage(for: error)) }
-            let message = Cachectl.message(for: error)
+            let message = Self.asOurs(Cachectl.message(for: error))
             // It begins with the rejected value, which may be long, and ends with the reason.
             throw .usage(message.count <= 500 ? message : message.prefix(250) + " … " + message.suffix(250))
         }

@@ -54,7 +54,10 @@ struct CommandFailure: Error, Hashable {
         switch miss {
         case .expired: self.init(.notFound, "the item '\(key)' has expired; store it again")
         case .absent:
-            self.init(.notFound, "there is no item '\(key)'; 'cachectl list' shows what there is")
+            self.init(
+                .notFound,
+                "there is no item '\(key)'; 'cachectl list' shows what there is, and 'cachectl events --key' what "
+                    + "happened to a key")
         case .purged: self.init(.notFound, "the system purged the item '\(key)'; store it again")
         case .damaged(let error):
             self.init(.damaged, "\(error), and was quarantined; store '\(key)' again")
@@ -72,12 +75,15 @@ struct CommandFailure: Error, Hashable {
             case .lowPriority:
                 "store it with a higher --priority, or change the budget: 'cachectl configure --budget'"
             case .largerThanLargestItem:
-                "'cachectl configure --largest' changes that, and so does a larger budget: "
-                    + "'cachectl configure --budget'"
+                "'cachectl configure --largest' changes that, up to the budget, and 'cachectl configure --budget' the "
+                    + "budget"
             case .alreadyPromoted:
                 "'cachectl open' names the file, 'cachectl forget' lets the item be stored again"
-            case .pressure: "make room on the volume; 'cachectl capacity' shows how much"
-            case .lowValue: "change the budget: 'cachectl configure --budget'"
+            case .pressure:
+                "make room on the volume, or let the cache fill it further: 'cachectl configure --keep-free'; "
+                    + "'cachectl capacity' shows how much is missing"
+            case .lowValue:
+                "'cachectl explain' says what an item is worth, and 'cachectl configure --budget' makes room"
             case .paused: "'cachectl stats --by source' shows what was opened"
             case .disabled: "'cachectl configure --storing on' switches it on"
             }

@@ -110,6 +110,12 @@ import Testing
         #expect(try FilePath.parse(ArgumentBytes.text(of: bytes)).bytes == bytes)
     }
 
+    @Test func aSizeInTwoWordsIsNoticed() throws {
+        let message = try #require(
+            failure(of: ["configure", "--budget", "20", "MB", "--container", "T"])?.message)
+        #expect(message.hasPrefix("unexpected argument 'MB'; write a size without a space, such as 20MB"))
+    }
+
     @Test(arguments: [
         ["list"], ["list", "--container"], ["--container"], ["--json"], ["--container", "x"],
         ["list", "--container", "--json"],

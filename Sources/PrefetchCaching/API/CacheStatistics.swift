@@ -53,6 +53,14 @@ extension CacheStatistics {
     }
 }
 
+/// One line for logs: `12 items of 3400000 bytes; 3461120 of 20000000 bytes charged; 5 hits, 2 misses`.
+extension CacheStatistics: CustomStringConvertible {
+    public var description: String {
+        "\(items) items of \(contentBytes) bytes; \(chargedBytes) of \(budgetBytes) bytes charged; \(hits) hits, "
+            + "\(misses) misses" + (pressure == .normal ? "" : "; pressure \(pressure.rawValue)")
+    }
+}
+
 /// Why the budget is what it is, and how much of it is used.
 public struct CapacityReport: Hashable, Sendable {
     /// The volume, and every step from its free space to an automatic budget.

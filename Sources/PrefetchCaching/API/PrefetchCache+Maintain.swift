@@ -90,13 +90,20 @@ extension PrefetchCache {
     ///
     /// Cancelling the task has no effect.
     ///
-    /// - Parameter dryRun: If `true`, only reports what would be done.
+    /// - Parameters:
+    ///   - dryRun: If `true`, only reports what would be done.
+    ///   - keepingQuarantined: Whether quarantined items stay, for somebody to look at. They count against the budget, and
+    ///     are evicted before any other item.
     /// - Returns: Every repair, file by file, and what could not be repaired.
     /// - Throws: An error when the catalog cannot be written at the end. All others are part of the report.
     /// - Complexity: O(n) in the items, each of which is opened.
     @discardableResult
-    public func repair(dryRun: Bool = false) async throws(CacheError) -> RepairReport {
-        try await run { engine throws(CacheError) in try engine.repair(isDryRun: dryRun) }
+    public func repair(dryRun: Bool = false, keepingQuarantined: Bool = false) async throws(CacheError)
+        -> RepairReport
+    {
+        try await run { engine throws(CacheError) in
+            try engine.repair(isDryRun: dryRun, keepingQuarantined: keepingQuarantined)
+        }
     }
 
     /// Imports the files of a folder into the cache, such as the cache of another library, or downloads that an app

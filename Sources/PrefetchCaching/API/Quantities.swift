@@ -52,7 +52,7 @@ package enum ByteSizeError: String, Error, CustomStringConvertible {
         its unit is ambiguous; write kB, MB, GB or TB for powers of 1000, KiB, MiB, GiB or TiB for powers of 1024
         """
     case partOfByte = "it is not a whole number of bytes"
-    case tooLarge = "it is too large; the limit is 9223372036854775807 bytes"
+    case tooLarge = "it is too large; the limit is 8 EiB"
 
     package var description: String { rawValue }
 }

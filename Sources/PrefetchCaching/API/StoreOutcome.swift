@@ -11,6 +11,17 @@ public enum StoreOutcome: Hashable, Sendable {
     case refused(Refusal)
 }
 
+/// One line for logs. Contains no key; a path only of what was delivered.
+extension StoreOutcome: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .stored(let item): "stored \(item.contentBytes) bytes as \(item.storedBytes)"
+        case .delivered(let file): "delivered \(file.contentBytes) bytes to \(file.path)"
+        case .refused(let refusal): "refused (\(refusal.reason)): \(refusal)"
+        }
+    }
+}
+
 /// Why an item was not stored. A refusal before the first byte evicts no other item. None is an error: the app may try
 /// again later.
 public enum Refusal: Hashable, Sendable {
@@ -75,7 +86,7 @@ extension Refusal: CustomStringConvertible {
         case .paused(let source):
             "'\(source)' is paused, since its last items were not opened"
         case .largerThanLargestItem(let needed, let largest):
-            "the item takes \(needed) bytes; the cache accepts at most \(largest) bytes per item"
+            "the item takes \(needed) bytes; one item may take at most \(largest), by default half the budget"
         case .alreadyPromoted: "the item was opened before and is now the user's file"
         case .disabled: "storing is switched off"
         }

@@ -10,12 +10,14 @@ internal import SystemPackage
 final class Repair {
     private let engine: Engine
     private let log: RepairLog
+    private let keepsQuarantined: Bool
 
     private var isDryRun: Bool { log.isDryRun }
     private var fileSystem: any FileSystem { engine.environment.fileSystem }
 
-    init(_ engine: Engine, isDryRun: Bool) {
+    init(_ engine: Engine, isDryRun: Bool, keepingQuarantined keepsQuarantined: Bool) {
         self.engine = engine
+        self.keepsQuarantined = keepsQuarantined
         log = RepairLog(isDryRun: isDryRun)
     }
 
@@ -26,7 +28,7 @@ final class Repair {
         log.attempt(.incoming) { () throws(CacheError) in try removeOrphans() }
         log.attempt(.incoming) { () throws(CacheError) in try removeUnusablePartials() }
         log.attempt(.catalog) { () throws(CacheError) in try repairCatalog() }
-        log.attempt(.quarantine) { () throws(CacheError) in try emptyQuarantine() }
+        if !keepsQuarantined { log.attempt(.quarantine) { () throws(CacheError) in try emptyQuarantine() } }
         log.attempt(.catalog) { () throws(CacheError) in try recount() }
         log.attempt(.staging) { () throws(CacheError) in try renewMarks() }
         if !isDryRun { try engine.flush() }
@@ -35,9 +37,13 @@ final class Repair {
 }
 
 extension Engine {
-    /// - Parameter isDryRun: If `true`, only reports what would be done.
-    func repair(isDryRun: Bool) throws(CacheError) -> RepairReport {
-        try Repair(self, isDryRun: isDryRun).run()
+    /// - Parameters:
+    ///   - isDryRun: If `true`, only reports what would be done.
+    ///   - keepsQuarantined: Whether quarantined items stay.
+    func repair(isDryRun: Bool, keepingQuarantined keepsQuarantined: Bool = false) throws(CacheError)
+        -> RepairReport
+    {
+        try Repair(self, isDryRun: isDryRun, keepingQuarantined: keepsQuarantined).run()
     }
 }
 
@@ -134,7 +140,7 @@ extension Repair {
             if !isDryRun { try engine.moveToQuarantine(hash, found.identity) }
             log.note(.itemQuarantined, .item(hash), key: known?.itemKey, error.description)
             // The next step removes quarantined items.
-            if isDryRun {
+            if isDryRun, !keepsQuarantined {
                 let there = CacheLayout.quarantine.appending(hash.inQuarantine.hexadecimal)
                 log.note(.quarantinedItemRemoved, .ours(there, in: .caches))
             }

@@ -86,7 +86,8 @@ extension Pressure {
     func meaning(_ thresholds: PressureThresholds) -> String? {
         switch self {
         case .normal: nil
-        case .elevated: "the reserve is in use; nothing new is admitted"
+        case .elevated:
+            "the reserve is in use; nothing new is admitted, and the coldest items are evicted while it is"
         case .low:
             "the volume is nearly full; nothing new is admitted, and the coldest items are evicted until "
                 + "\(Size.text(thresholds.low.leave)) are available"

@@ -126,7 +126,9 @@ struct Derivation {
             ),
             (
                 "reserve", capacity.reserve,
-                part(model.reservePerMille, limit: model.reserveLimit) + "; opportunistic items leave it free"
+                (model.fixedReserve == nil
+                    ? part(model.reservePerMille, limit: model.reserveLimit) : "as configured")
+                    + "; opportunistic items leave it free"
             ),
             ("important", capacity.important, "for requested items: " + important),
             ("opportunistic", capacity.opportunistic, "for opportunistic items: " + opportunistic),

@@ -59,14 +59,18 @@ struct Configure: CacheCommand {
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         // Printing the configuration must not write the file.
-        let new =
-            if isChange {
-                try await cache.configure { $0 = changed($0) }
-            } else {
-                try await cache.configuration()
-            }
+        guard isChange else {
+            let (configuration, report) = try await (cache.configuration(), cache.capacity())
+            return try output.report(configuration.json(report), configuration.lines(report))
+        }
+        let (new, evicted) = try await Evicted.during(cache) {
+            try await cache.configure { $0 = changed($0) }
+        }
         let report = try await cache.capacity()
-        try output.report(new.json(report), new.lines(report), isConfirmation: isChange)
+        try output.report(
+            new.json(report).adding(["evictedItems": evicted.items, "evictedBytes": evicted.bytes]),
+            new.lines(report) + (evicted.items > 0 ? ["", "evicted \(evicted.text)"] : []),
+            isConfirmation: true)
     }
 
     private var isChange: Bool {

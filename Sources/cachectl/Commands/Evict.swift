@@ -70,10 +70,12 @@ struct Evict: CacheCommand {
         if all || bytes != nil {
             guard dryRun else {
                 // The library does not list these evictions item by item.
-                let freed = if let bytes { try await cache.evict(bytes) } else { try await cache.evictAll() }
+                let (freed, evicted) = try await Evicted.during(cache) {
+                    if let bytes { try await cache.evict(bytes) } else { try await cache.evictAll() }
+                }
                 return try output.report(
-                    ["freedBytes": freed.bytes, "dryRun": false], [summary(freed.bytes)], isConfirmation: true
-                )
+                    ["evictedItems": evicted.items, "freedBytes": freed.bytes, "dryRun": false],
+                    [summary(freed.bytes, of: evicted.items)], isConfirmation: true)
             }
             request = EvictionRequest(amount: bytes.map { .atLeast($0) } ?? .all)
         }
@@ -84,7 +86,8 @@ struct Evict: CacheCommand {
                 "evicted": files.compactMap { $0.kind == .item ? $0.key?.string : nil },
                 // Partials and quarantined items.
                 "others": files.count { $0.kind != .item }, "freedBytes": freed, "dryRun": dryRun,
-            ], files.map(line) + [summary(freed)], isConfirmation: !dryRun)
+            ], files.map(line) + [summary(freed, of: Int64(files.count { $0.kind == .item }))],
+            isConfirmation: !dryRun)
     }
 
     private func line(of file: EvictedFile) -> String {
@@ -92,10 +95,11 @@ struct Evict: CacheCommand {
         return "\(dryRun ? "would evict" : "evicted") \(kind)\(file.key?.string ?? "")"
     }
 
-    private func summary(_ freed: Int64) -> String {
-        freed == 0
-            ? "nothing \(dryRun ? "would be" : "was") evicted"
-            : "\(dryRun ? "would free" : "freed") \(Size.text(freed))"
+    private func summary(_ freed: Int64, of items: Int64) -> String {
+        if freed == 0 { return "nothing \(dryRun ? "would be" : "was") evicted" }
+        // Partials and quarantined items alone are no items.
+        let what = items > 0 ? " of \(Count.text(items, "item"))" : ""
+        return "\(dryRun ? "would free" : "freed") \(Size.text(freed))\(what)"
     }
 
     private func evictKeys(in cache: PrefetchCache, _ output: Output) async throws {
@@ -131,4 +135,26 @@ struct Evict: CacheCommand {
         if case .cached = try await cache.status(of: key) { return true }
         return false
     }
+}
+
+/// What was evicted while a command was changing the cache: by the command, or by a running app at the same time.
+struct Evicted {
+    let items: Int64
+    let bytes: Int64
+
+    static func during<Result>(_ cache: PrefetchCache, _ body: () async throws -> Result) async throws
+        -> (Result, Evicted)
+    {
+        let before = try await cache.statistics()
+        let result = try await body()
+        let after = try await cache.statistics()
+        return (
+            result,
+            Evicted(
+                items: after.evictions - before.evictions, bytes: after.evictedBytes - before.evictedBytes)
+        )
+    }
+
+    /// `12 items, 18 MiB`
+    var text: String { items > 0 ? "\(Count.text(items, "item")), \(Size.text(bytes))" : "nothing" }
 }

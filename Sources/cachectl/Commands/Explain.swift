@@ -29,10 +29,17 @@ struct Explain: CacheCommand {
                         "'\(key)' was opened and is the user's file: it is not evicted. It is \(file.path.displayText)."
                     ])
             }
+            if let lost = try await cache.promotedFiles().first(where: { $0.key == key }) {
+                throw CacheError.movedOrDeleted(key: key, lost.path.displayText)
+            }
             throw CommandFailure(.absent, of: key)
         }
         let usualAge = try await cache.outlook().usualAge
-        try output.report(outlook.json, outlook.sentences(usualAge: usualAge, now: Timestamp.now))
+        let figures = try await cache.history().bySource.first { $0.source == outlook.item.source }?.figures
+        try output.report(
+            outlook.json,
+            outlook.sentences(
+                wasUsed: (figures?.hits ?? 0) > 0, usualAge: usualAge, now: Timestamp.now))
     }
 }
 
@@ -46,14 +53,15 @@ extension EvictionOutlook {
         ]
     }
 
-    fileprivate func sentences(usualAge: Double, now: Int64) -> [String] {
+    /// - Parameter wasUsed: Whether anything of the source was.
+    fileprivate func sentences(wasUsed: Bool, usualAge: Double, now: Int64) -> [String] {
         let age = Timespan.text(seconds: Double(max(0, now &- item.storedAt)) / 1000)
         let origin = item.source.isEmpty ? "no source" : "'\(item.source.escapedForTerminal)'"
         let priority = item.priority > 0 ? ", priority \(item.priority)" : ""
         return [
             "'\(item.key)' from \(origin) was stored \(age) ago: \(Size.text(item.chargedBytes))\(priority).",
             place, isLeased ? "It is being used or pinned, and stays as long as that lasts." : nil, reason,
-            prospects(usualAge: usualAge),
+            prospects(wasUsed, usualAge: usualAge),
         ].compactMap { $0 }
     }
 
@@ -81,15 +89,18 @@ extension EvictionOutlook {
         return "The policy is \(policy.rawValue): of the lowest priority, \(order)."
     }
 
-    private func prospects(usualAge: Double) -> String {
+    private func prospects(_ wasUsed: Bool, usualAge: Double) -> String {
         let percent = { (part: Double) in "\(Int((part * 100).rounded())) %" }
         guard let source else {
-            return "Too little is known about its source; by all sources, it is opened with a probability of "
-                + "\(percent(chance))."
+            return "Too little is known about its source; by all sources, it is expected to be opened with a "
+                + "probability of \(percent(chance))."
         }
-        return
-            "Of what this source sends, \(percent(source.openRate)) is opened, and half of what is opened within "
-            + "\(Timespan.text(seconds: usualAge)); so this item is still opened with a probability of \(percent(chance))."
+        let record =
+            wasUsed
+            ? "Of what this source sends, some \(percent(source.openRate)) is opened, and half of what is opened within "
+                + Timespan.text(seconds: usualAge)
+            : "Nothing of this source was opened yet, so that \(percent(source.openRate)) is a guess by other sources"
+        return record + "; this item is expected to be opened with a probability of \(percent(chance))."
             + (source.isPaused ? " A downloader with a gate does not download from this source for now." : "")
     }
 }

@@ -12,35 +12,51 @@ struct Forget: CacheCommand {
             EXAMPLES:
               # Let the key be stored again; its file stays
               cachectl forget paper --app org.example.reader
+              # Several keys
+              cachectl forget paper-1 paper-2 --app org.example.reader
               # The user no longer wants it
               cachectl forget paper --delete-file --app org.example.reader
             """)
 
-    @Argument(help: "The key of the item.", transform: ItemKey.parse)
-    var key: ItemKey
+    @Argument(help: "The keys of the items.", transform: ItemKey.parse)
+    var keys: [ItemKey]
 
-    @Flag(help: "Delete its file as well, even if the user has changed it.")
+    @Flag(help: "Delete the files as well, even if the user has changed them.")
     var deleteFile = false
 
     @OptionGroup var shared: SharedOptions
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        var json: JSONObject = ["forgotten": key.string]
-        var end = "its file stays"
-        if deleteFile, case .promoted = try await cache.status(of: key) {
-            let isDeleted = try await cache.deletePromotedFile(key)
-            end = isDeleted ? "deleted its file" : "its file stays, as another key has the same one"
-            json = json.adding(["fileDeleted": isDeleted])
-        } else {
-            guard try await cache.forget(key) else {
-                throw CommandFailure(
-                    .notFound, "the item '\(key)' was never opened, or has already been forgotten")
+        var unknown: [String] = []
+        for key in keys {
+            guard let (end, isDeleted) = try await forget(key, in: cache) else {
+                unknown.append("'\(key)'")
+                continue
             }
-            if deleteFile {
-                end = "it had no file any more"
-                json = json.adding(["fileDeleted": false])
-            }
+            let json: JSONObject = ["forgotten": key.string]
+            try output.report(
+                deleteFile ? json.adding(["fileDeleted": isDeleted]) : json, ["forgot \(key); \(end)"],
+                isConfirmation: true)
         }
-        try output.report(json, ["forgot \(key); \(end)"], isConfirmation: true)
+        guard unknown.isEmpty else {
+            throw CommandFailure(
+                .notFound,
+                "never opened, or already forgotten: \(unknown.joined(separator: ", ")); "
+                    + "'cachectl list --opened' shows what was")
+        }
+    }
+
+    /// - Returns: What became of the file; `nil` if the key is not known as opened.
+    private func forget(_ key: ItemKey, in cache: PrefetchCache) async throws -> (String, isDeleted: Bool)? {
+        guard case .promoted(let file) = try await cache.status(of: key) else {
+            return try await cache.forget(key) ? ("it had no file any more", false) : nil
+        }
+        guard deleteFile else {
+            guard try await cache.forget(key) else { return nil }
+            let isMarked = file.backup == .exclude && file.isAdopted != true
+            return ("its file stays" + (isMarked ? ", and out of backups" : ""), false)
+        }
+        return try await cache.deletePromotedFile(key)
+            ? ("deleted its file", true) : ("its file stays, as another key has the same one", false)
     }
 }

@@ -52,13 +52,16 @@ struct Open: CacheCommand {
         if !output.isJSON {
             // Verbatim, for scripts. File names have no control characters, and the caller chose the folder.
             for path in paths { try output.print(verbatim: path.bytes) }
-            for failure in failures.dropFirst() { failure.report(asJSON: false) }
+            for failure in failures.dropLast() { failure.report(asJSON: false) }
         } else if keys.count == 1 {
             try output.print(json: records[0])
         } else {
             // The records contain the failures.
             try output.print(json: records, as: "files")
         }
-        if let first = failures.first { throw first }
+        // In the order of the keys: the last one is reported by who ends the command.
+        if let first = failures.first, let last = failures.last {
+            throw output.isJSON ? first : CommandFailure(first.code, last.message)
+        }
     }
 }

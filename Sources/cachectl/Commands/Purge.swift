@@ -23,7 +23,8 @@ struct Purge: CacheCommand {
 
     @Option(
         name: .customLong("older-than"), parsing: .unconditional,
-        help: ArgumentHelp("Only files unused this long: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
+        help: ArgumentHelp(
+            "Required: only files unused this long: 45s, 30m, 12h, 7d or 2w.", valueName: "duration"),
         transform: Lifetime.init(_:))
     var age: Lifetime
 

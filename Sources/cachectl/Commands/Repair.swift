@@ -21,6 +21,9 @@ struct Repair: CacheCommand {
     @Flag(help: "Only show what would be done.")
     var dryRun = false
 
+    @Flag(help: "Leave quarantined items, to look into what happened to them.")
+    var keepQuarantined = false
+
     @OptionGroup var shared: SharedOptions
 
     // The command performs recovery itself, to report each step.
@@ -28,7 +31,7 @@ struct Repair: CacheCommand {
     var isReadOnly: Bool { dryRun }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        let report = try await cache.repair(dryRun: dryRun)
+        let report = try await cache.repair(dryRun: dryRun, keepingQuarantined: keepQuarantined)
         try output.report(
             json(report, in: place), lines(report, in: place),
             isConfirmation: !dryRun || report.steps.isEmpty)

@@ -29,10 +29,13 @@ struct Show: CacheCommand {
             try output.report(
                 file.jsonAsShown.adding(["status": "promoted"]), table(file) + file.parts.lines)
         case nil:
-            guard let partial = try await cache.partials().first(where: { $0.key == key }) else {
+            if let partial = try await cache.partials().first(where: { $0.key == key }) {
+                try output.report(partial.json, table(partial))
+            } else if let lost = try await cache.promotedFiles().first(where: { $0.key == key }) {
+                try output.report(lost.jsonAsShown.adding(["status": "lost"]), table(lost, as: "lost"))
+            } else {
                 throw CommandFailure(.absent, of: key)
             }
-            try output.report(partial.json, table(partial))
         }
     }
 
@@ -50,7 +53,6 @@ struct Show: CacheCommand {
             "priority": "\(item.priority)",
             "stored at": Timestamp.withAge(milliseconds: item.storedAt),
             "expires": item.expiresAt.map(Timestamp.text(milliseconds:)) ?? "never",
-            "last use": "\(item.lastUse)",
             "entity tag": metadata?.validator.entityTag,
             "last modified": metadata?.validator.lastModified,
             "url": metadata?.url?.absoluteString,
@@ -74,9 +76,9 @@ struct Show: CacheCommand {
         ]).lines
     }
 
-    private func table(_ file: PromotedFile) -> [String] {
+    private func table(_ file: PromotedFile, as status: String = "promoted") -> [String] {
         TextTable([
-            "status": "promoted",
+            "status": status,
             "key": file.key.string,
             "content": Size.exactText(file.contentBytes),
             "now": file.presentBytes.map(Size.exactText)

@@ -17,12 +17,16 @@ struct Trim: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        try await cache.trim()
+        let (_, evicted) = try await Evicted.during(cache) { try await cache.trim() }
         let report = try await cache.capacity()
         let (charged, budget) = (report.chargedBytes, report.budgetBytes)
         try output.report(
-            ["chargedBytes": charged, "budgetBytes": budget, "pressure": report.pressure.rawValue],
+            [
+                "evictedItems": evicted.items, "evictedBytes": evicted.bytes, "chargedBytes": charged,
+                "budgetBytes": budget, "pressure": report.pressure.rawValue,
+            ],
             TextTable([
+                "evicted": evicted.text,
                 "charged": "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))",
                 "pressure": report.pressure.rawValue,
             ]).lines, isConfirmation: true)

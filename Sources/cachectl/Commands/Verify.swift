@@ -11,7 +11,8 @@ struct Verify: CacheCommand {
             Changes nothing, and nothing counts as used, unless --repair is given: it quarantines damaged items, as \
             they would be when the app reads them. An opened file is the user's: modified files are told from damaged \
             ones, and neither are touched. Ctrl-C ends the command early and prints the findings so far. The exit \
-            code is 65 when something is damaged.
+            code is 65 when something is damaged; what is missing or modified is not: the user may do that, and the \
+            system may purge items.
 
             EXAMPLES:
               # Verify every byte
@@ -56,8 +57,7 @@ struct Verify: CacheCommand {
             let advice =
                 report.damaged == report.quarantined
                 ? "they were quarantined; store them again"
-                : "'cachectl verify --repair' quarantines damaged items; an opened file must be downloaded again: "
-                    + "'cachectl forget' its key, and store it again"
+                : report.advice
             throw CommandFailure(.damaged, "damaged: \(report.damaged); \(advice)")
         }
         if report.unreadable > 0 {
@@ -72,6 +72,20 @@ struct Verify: CacheCommand {
 }
 
 extension VerificationReport {
+    /// What to do about what is damaged and not quarantined.
+    fileprivate var advice: String {
+        let damaged = findings.filter { finding in
+            if case .damaged = finding.verdict { !finding.isQuarantined } else { false }
+        }
+        return [
+            damaged.contains { !$0.isPromoted }
+                ? "'cachectl verify --repair' quarantines damaged items" : nil,
+            damaged.contains { $0.isPromoted }
+                ? "an opened file must be downloaded again: 'cachectl forget' its key, and store it again"
+                : nil,
+        ].compactMap(\.self).joined(separator: "; ")
+    }
+
     fileprivate func lines(_ request: VerificationRequest, in place: Place) -> [String] {
         var table = TextTable([.left, .left, .left, .left])
         for finding in sortedFindings {

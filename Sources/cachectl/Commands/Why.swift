@@ -48,7 +48,7 @@ struct Why: Command {
         let place = try shared.place()
         let inventory = try FileInventory(
             of: InventoryPlace(areas: place.areas, container: place.container), in: fileSystem)
-        let file = try file(in: inventory, fileSystem)
+        let file = try file(in: inventory, place, fileSystem)
         let path = inventory.containerPath(of: file)
         let story = FileStory(
             inventory: inventory, file: file,
@@ -75,18 +75,23 @@ struct Why: Command {
         inventory.problems.warn()
     }
 
-    private func file(in inventory: FileInventory, _ fileSystem: LiveFileSystem) throws -> InventoryFile {
+    private func file(in inventory: FileInventory, _ place: Place, _ fileSystem: LiveFileSystem) throws
+        -> InventoryFile
+    {
         let path = try FilePath.parse(subject)
         if path.isRelative, let file = inventory.file(at: path) { return file }
         // Not the path's text: it has no double slashes, but the URLs that keys often are do.
         if path.isText, let file = inventory.file(ofKey: subject) { return file }
         if let file = try inventory.file(onDisk: path, in: fileSystem) { return file }
         let name = ArgumentBytes.shown(subject)
-        if let entry = inventory.ledger?.entries.first(where: { $0.key.string == subject }) {
+        let opened = inventory.ledger?.entries.first {
+            $0.key.string == subject || place.relativePath($0.location) == path.string
+        }
+        if let entry = opened {
             let time = Timestamp.text(milliseconds: entry.openedAt)
             throw CommandFailure(
                 .notFound,
-                "the item '\(name)' was opened at \(time), and its file has been moved or deleted; "
+                "the item '\(entry.key)' was opened at \(time), and its file has been moved or deleted; "
                     + "'cachectl list --opened' shows where it was")
         }
         if try inventory.hasFolder(at: path) || inventory.hasFolder(onDisk: path, in: fileSystem) {

@@ -17,7 +17,8 @@ struct ConditionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only in this part of the day, such as 01:00-05:00; may be repeated.", valueName: "hours"),
+            "Only in this part of the day, in local time, such as 01:00-05:00; may be repeated.",
+            valueName: "hours"),
         transform: DailyHours.parse)
     var between: [DailyHours] = []
 

@@ -23,6 +23,7 @@ struct DownloadSession {
         let handles = downloader.prefetch(downloads.map(\.request))
         do {
             for await (index, event) in events(of: handles, withProgress: report.showsProgress) {
+                if let signal = signals.firstSignal { report.codeOfCancelled = .ended(by: signal) }
                 try report.take(event, of: index)
             }
         } catch {

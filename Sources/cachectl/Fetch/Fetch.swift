@@ -11,8 +11,10 @@ struct Fetch: CacheCommand {
         usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
         discussion: """
             Items that are already stored are downloaded again only when the server has another version. An \
-            interrupted download keeps its whole mebibytes, and the next 'fetch' of its key resumes there; Ctrl-C \
-            interrupts all downloads in this way.
+            interrupted download keeps its whole mebibytes, and the next 'fetch' of its key resumes there, if the \
+            server can; Ctrl-C interrupts all downloads in this way. Each item is reported as "stored"; as \
+            "unchanged", if the server has no newer version; as "kept", if it was there and the server was not \
+            asked; or as "already opened", with the path of its file.
 
             The list has one URL per line, optionally followed, each after a tab, by the item's key and the \
             SHA-256 digest of the content. Empty lines and lines that begin with # are skipped. URLs may \
@@ -26,7 +28,7 @@ struct Fetch: CacheCommand {
             Only the hosts of the URLs are contacted, and those of --allow-host when a server redirects there.
 
             --json prints one object per line. "event" is started, resumed, progress (at most once per \
-            percent), retrying or, once for each item, finished; "outcome" is then stored, delivered, \
+            percent), retrying, paused or, once for each item, finished; "outcome" is then stored, delivered, \
             notModified, alreadyCached, alreadyPromoted, refused, postponed, cancelled or failed.
 
             Exit codes: 130 interrupted, 65 unexpected content, 69 a server failed, 75 refused or postponed. If several \

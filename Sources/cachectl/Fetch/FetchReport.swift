@@ -10,6 +10,8 @@ struct FetchReport {
     private var board: ProgressBoard?
     /// The last progress printed for each download, in percent or mebibytes.
     private var steps: [Int: Int64] = [:]
+    /// What a cancelled download ends with: a signal may have cancelled all.
+    var codeOfCancelled = ExitCode.interrupted
     private var finished = 0
     private var failed = 0
     private var code: ExitCode?
@@ -36,7 +38,7 @@ struct FetchReport {
         if case .finished(let outcome) = event {
             finished += 1
             steps[index] = nil
-            (_, line, failure) = outcome.parts(of: target.key)
+            (_, line, failure) = outcome.parts(of: target.key, codeOfCancelled)
             board?.clear()
         }
         if output.isJSON {
@@ -48,6 +50,10 @@ struct FetchReport {
             try output.print(verbatim: item.path.bytes)
         } else if let line {
             try output.confirm(line)
+        } else if case .retrying(let delay, let error) = event, board != nil {
+            board?.clear()
+            let wait = Timespan.text(seconds: delay / .seconds(1))
+            StandardStreams.writeError("cachectl: \(error); trying again in \(wait)")
         }
         // Unbuffered, for readers that process events as they arrive.
         try output.flush()
@@ -98,7 +104,7 @@ extension DownloadEvent {
                     "retrying",
                     ["waitMilliseconds": Int64(delay / .milliseconds(1)), "message": error.description]
                 )
-            case .finished(let outcome): ("finished", outcome.parts(of: target.key).json)
+            case .finished(let outcome): ("finished", outcome.parts(of: target.key, .interrupted).json)
             }
         // `FetchTarget.url` has no user and password.
         let event: JSONObject = ["event": name, "key": target.key.string, "url": target.url.absoluteString]
@@ -109,7 +115,9 @@ extension DownloadEvent {
 
 extension DownloadOutcome {
     /// The outcome as JSON, its confirmation unless it is reported differently, and its failure if it is one.
-    fileprivate func parts(of key: ItemKey) -> (json: JSONObject, line: String?, failure: CommandFailure?) {
+    fileprivate func parts(of key: ItemKey, _ codeOfCancelled: ExitCode)
+        -> (json: JSONObject, line: String?, failure: CommandFailure?)
+    {
         switch self {
         case .stored(let summary):
             let json: JSONObject = [
@@ -139,7 +147,7 @@ extension DownloadOutcome {
             let json: JSONObject = ["outcome": "postponed", "condition": condition.name, "keptBytes": kept]
             return (json, nil, failure)
         case .cancelled(let kept):
-            let failure = CommandFailure(.interrupted, "'\(key)' was interrupted\(remark(onKept: kept))")
+            let failure = CommandFailure(codeOfCancelled, "'\(key)' was interrupted\(remark(onKept: kept))")
             return (["outcome": "cancelled", "keptBytes": kept], nil, failure)
         case .failed(let error):
             return (["outcome": "failed", "keptBytes": error.keptBytes], nil, CommandFailure(error))
@@ -147,16 +155,20 @@ extension DownloadOutcome {
     }
 
     private func remark(onKept length: Int64) -> String {
-        length > 0 ? "; \(Size.text(length)) were kept, and the next 'fetch' resumes there" : ""
+        length > 0 ? "; \(Size.text(length)) were kept, where the next 'fetch' resumes if the server can" : ""
     }
 }
 
 extension CommandFailure {
     fileprivate init(_ error: DownloadError) {
+        if case .insecure = error.reason {
+            let message = "plain http to another machine is not allowed; use https, or --allow-insecure"
+            self.init(.usage, "'\(error.key)' from \(error.origin): \(message)")
+            return
+        }
         let (code, advice): (ExitCode, String) =
             switch error.reason {
-            case .unsupportedURL, .hostNotAllowed: (.usage, "")
-            case .insecure: (.usage, ": --allow-insecure")
+            case .unsupportedURL, .hostNotAllowed, .insecure: (.usage, "")
             case .wrongLength, .wrongDigest: (.damaged, "")
             case .cache(let error): (ExitCode(error), Self.advice(on: error))
             case .redirect: (.unavailable, "; --allow-host allows another host")

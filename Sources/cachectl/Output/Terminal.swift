@@ -110,13 +110,21 @@ struct StyledLine {
 /// still does.
 final class SignalHandler {
     private final class FirstSignal: Sendable {
-        let value = Mutex<CInt?>(nil)
+        /// `timeout` signals the process and then its group, which is one wish.
+        private static let repetition = Duration.milliseconds(100)
 
-        /// - Returns: Whether `number` is the first signal.
-        func note(_ number: CInt) -> Bool {
-            value.withLock { value in
-                defer { value = value ?? number }
-                return value == nil
+        let value = Mutex<(number: CInt, time: ContinuousClock.Instant)?>(nil)
+
+        enum Turn { case first, repeated, second }
+
+        func note(_ number: CInt) -> Turn {
+            value.withLock { first in
+                let now = ContinuousClock.now
+                guard let (former, time) = first else {
+                    first = (number, now)
+                    return .first
+                }
+                return number == former && now - time < Self.repetition ? .repeated : .second
             }
         }
     }
@@ -139,9 +147,14 @@ final class SignalHandler {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
-                if [SIGINT, SIGTERM, SIGHUP].contains(number), !first.note(number) {
-                    urgent()
-                    _exit(128 + number)
+                if [SIGINT, SIGTERM, SIGHUP].contains(number) {
+                    switch first.note(number) {
+                    case .first: break
+                    case .repeated: return
+                    case .second:
+                        urgent()
+                        _exit(128 + number)
+                    }
                 }
                 body(number)
             }
@@ -166,7 +179,7 @@ final class SignalHandler {
         }
     }
 
-    var firstSignal: CInt? { first.value.withLock(\.self) }
+    var firstSignal: CInt? { first.value.withLock { $0?.number } }
 
     /// Restores the default actions of the signals: from now on, any of them ends the process.
     func end() {

@@ -182,10 +182,9 @@ struct RandomDay {
     private mutating func remove(on process: Int) throws {
         let key = anyKey()
         try prepareToReplace(key, on: process)
-        if try tell(process, "remove \(key)") == "removed" {
-            model.leave(key, because: .request)
-            note(.removed, key, process)
-        }
+        if try tell(process, "remove \(key)") == "removed" { model.leave(key, because: .request) }
+        // That it was absent is noted as well.
+        note(.removed, key, process)
     }
 
     /// Stores that are not possible.

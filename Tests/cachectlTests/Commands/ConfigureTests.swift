@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import cachectl
+
 @Suite struct ConfigureTests {
     let container: Container
 
@@ -51,6 +53,16 @@ import Testing
         #expect(object["budgetCapBytes"] is NSNull)
         #expect(object["isDefaultBudget"] as? Bool == false)
         #expect(try container.json("stats")["budgetBytes"] as? Int == 1_572_864)
+    }
+
+    @Test func whatASmallerBudgetEvictsIsCounted() throws {
+        for key in ["a", "b"] { try container.succeed("put", key, "-", input: noise(300_000, seed: 1)) }
+        #expect(
+            try container.succeed("configure", "--budget", "500kB").text
+                .hasSuffix("\n\nevicted 1 item, \(Size.text(300_000 + 4096))\n"))
+        let object = try container.json("configure", "--budget", "100kB")
+        #expect(object["evictedItems"] as? Int == 1)
+        #expect(try container.json("configure")["evictedItems"] == nil)
     }
 
     @Test func aFixedBudgetBecomesAutomaticAgain() throws {

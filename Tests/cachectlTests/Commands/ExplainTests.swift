@@ -22,6 +22,17 @@ import Testing
         #expect(try container.list().compactMap { $0["key"] as? String } == ["a", "b"])
     }
 
+    @Test func aGuessIsToldFromARecord() throws {
+        try container.succeed("put", "c", "-", "--source", "feed", input: text)
+        try container.succeed("put", "d", "-", "--source", "other", input: text)
+        #expect(
+            try container.succeed("explain", "a").text.contains("\nNothing of this source was opened yet, "))
+        #expect(
+            try container.succeed("explain", "d").text.contains("\nToo little is known about its source; "))
+        try container.succeed("open", "b")
+        #expect(try container.succeed("explain", "a").text.contains("\nOf what this source sends, some "))
+    }
+
     @Test func anOpenedItemDoesNotGo() throws {
         try container.succeed("open", "a")
         #expect(try container.json("explain", "a")["status"] as? String == "promoted")

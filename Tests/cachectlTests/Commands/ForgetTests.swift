@@ -13,7 +13,7 @@ import Testing
         try container.succeed("open", "k")
         #expect(try container.cachectl("put", "k", "-", input: text).status == 75)
 
-        #expect(try container.succeed("forget", "k").text == "forgot k; its file stays\n")
+        #expect(try container.succeed("forget", "k").text == "forgot k; its file stays, and out of backups\n")
         #expect(try Data(contentsOf: container.root.appending(path: "Documents/n.txt")) == text)
         let later = Data("later".utf8)
         try container.succeed("put", "k", "-", "--to", "documents", "--name", "n.txt", input: later)
@@ -48,6 +48,18 @@ import Testing
         let object = try container.json("forget", "k")
         #expect(Set(object.keys) == ["forgotten", "schemaVersion"])
         #expect(object["forgotten"] as? String == "k")
+    }
+
+    @Test func severalAreForgottenAndWhatIsUnknownIsNamed() throws {
+        for key in ["a", "b"] {
+            try container.succeed("put", key, "-", "--backup", "include", input: text)
+            try container.succeed("open", key)
+        }
+        let outcome = try container.cachectl("forget", "a", "x", "b")
+        #expect(outcome.status == 66)
+        #expect(outcome.text == "forgot a; its file stays\nforgot b; its file stays\n")
+        #expect(outcome.errors.contains("already forgotten: 'x';"))
+        #expect(try container.cachectl("open", "a").status == 66)
     }
 
     @Test func whatWasNeverOpenedIsNotFound() throws {

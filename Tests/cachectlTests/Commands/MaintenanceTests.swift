@@ -38,6 +38,7 @@ import Testing
         }
         try container.succeed("verify")
         #expect(try container.json("stats")["quarantinedItems"] as? Int == 1)
+        #expect(try container.succeed("repair", "--keep-quarantined").text == "nothing to repair\n")
         #expect(try container.succeed("repair").text.contains("removed quarantined item"))
         #expect(try container.succeed("repair").text == "nothing to repair\n")
     }

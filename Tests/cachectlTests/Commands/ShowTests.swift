@@ -36,7 +36,25 @@ import Testing
         #expect(outcome.output.isEmpty)
         #expect(
             outcome.errors
-                == "cachectl: error: there is no item 'k\\u{1B}'; 'cachectl list' shows what there is\n")
+                == "cachectl: error: there is no item 'k\\u{1B}'; 'cachectl list' shows what there is, "
+                + "and 'cachectl events --key' what happened to a key\n")
+    }
+
+    @Test func anOpenedFileThatWasDeletedIsRemembered() throws {
+        try container.succeed("put", "k", "-", "--name", "name.txt", input: text)
+        let path = try container.succeed("open", "k").text.trimmingCharacters(in: .newlines)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try container.json("show", "k")["status"] as? String == "lost")
+        let lines = try container.succeed("show", "k").text
+        #expect(lines.hasPrefix("status     lost\n"))
+        #expect(lines.contains("now        none: it was moved or deleted"))
+        for (command, status) in [("explain", 66), ("why", 66), ("open", 66)] as [(String, Int32)] {
+            let outcome = try container.cachectl(command, "k")
+            #expect(outcome.status == status)
+            #expect(outcome.errors.contains("moved or deleted"))
+        }
+        let relative = path.dropFirst(container.root.path.count + 1)
+        #expect(try container.cachectl("why", "\(relative)").errors.contains("the item 'k' was opened at "))
     }
 
     @Test func showingIsNoUse() throws {

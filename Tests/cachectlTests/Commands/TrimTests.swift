@@ -15,14 +15,21 @@ import Testing
         try container.succeed("put", "k", "-", input: noise(500_000, seed: 1))
         let item = try #require(container.list().first)
         let object = try container.json("trim")
-        #expect(Set(object.keys) == ["chargedBytes", "budgetBytes", "pressure", "schemaVersion"])
+        #expect(
+            Set(object.keys)
+                == [
+                    "evictedItems", "evictedBytes", "chargedBytes", "budgetBytes", "pressure",
+                    "schemaVersion",
+                ])
+        #expect(object["evictedItems"] as? Int == 0)
         #expect(object["chargedBytes"] as? Int == item["chargedBytes"] as? Int)
         #expect(object["budgetBytes"] as? Int == 1 << 20)
         #expect(object["pressure"] as? String == "normal")
         let charged = Size.text(try #require(item["chargedBytes"] as? Int64))
         #expect(
             try container.succeed("trim").text
-                == "charged   [#####-----] 48 %, \(charged) of 1.0 MiB\npressure  normal\n")
+                == "evicted   nothing\ncharged   [#####-----] 48 %, \(charged) of 1.0 MiB\npressure  normal\n"
+        )
     }
 
     @Test func whatHasExpiredGoes() throws {
@@ -36,7 +43,9 @@ import Testing
         try container.succeed("configure", "--budget", "1MiB")
         for key in ["a", "b", "c"] { try container.succeed("put", key, "-", input: noise(290_000, seed: 1)) }
         try container.configure(#"{"budgetBytes":800000}"#)
-        try container.succeed("trim")
+        let object = try container.json("trim")
+        #expect(object["evictedItems"] as? Int == 1)
+        #expect(object["evictedBytes"] as? Int ?? 0 > 290_000)
         #expect(try container.list().compactMap { $0["key"] as? String } == ["b", "c"])
     }
 

@@ -51,10 +51,13 @@ extension ServerTests {
         @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
         func aSignalKeepsWhatIsThereAndSaysSo(_ signal: Int32, _ code: Int32) throws {
             let tool = try interrupt(signal)
+            // As `timeout` does, which signals the process and then its group.
+            tool.send(signal)
             var last: FetchEvent?
             while let event = try tool.nextEvent() { last = event }
             #expect(tool.outcome() == (code, false))
             #expect(last?.outcome == "cancelled")
+            #expect(last?.exitCode == code)
             let kept = try #require(last?.keptBytes)
             #expect(kept >= content.count / 2 - 4 << 20)
             #expect(try fetchTheRest().contains { $0.event == "resumed" && $0.completedBytes == kept })
