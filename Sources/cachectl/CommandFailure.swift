@@ -80,10 +80,11 @@ struct CommandFailure: Error, Hashable {
             case .alreadyPromoted:
                 "'cachectl open' names the file, 'cachectl forget' lets the item be stored again"
             case .pressure:
-                "make room on the volume, or let the cache fill it further: 'cachectl configure --keep-free'; "
-                    + "'cachectl capacity' shows how much is missing"
+                "make room on the volume, 'cachectl capacity' shows how much, or let the cache fill it further: "
+                    + "'cachectl configure --keep-free'"
             case .lowValue:
-                "'cachectl explain' says what an item is worth, and 'cachectl configure --budget' makes room"
+                "'cachectl explain' says what an item is worth; more budget makes room: "
+                    + "'cachectl configure --budget'"
             case .paused: "'cachectl stats --by source' shows what was opened"
             case .disabled: "'cachectl configure --storing on' switches it on"
             }

@@ -17,7 +17,7 @@ struct ConditionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only in this part of the day, in local time, such as 01:00-05:00; may be repeated.",
+            "Only in this part of the day (local time), such as 01:00-05:00; may be repeated.",
             valueName: "hours"),
         transform: DailyHours.parse)
     var between: [DailyHours] = []
