@@ -10,7 +10,7 @@ struct CapacityCommand: CacheCommand {
 
             EXAMPLES:
               # Show how the budget is computed
-              cachectl capacity --app org.example.podcasts
+              cachectl capacity --app org.example.app
             """)
 
     @OptionGroup var shared: SharedOptions

@@ -8,7 +8,7 @@ struct Completions: ParsableCommand {
         discussion: """
             EXAMPLES:
               # For bash
-              cachectl completions bash >~/.local/share/bash-completion/completions/cachectl
+              cachectl completions bash >>~/.bash_completion
               # For zsh, in a folder of $fpath
               cachectl completions zsh >~/.zsh/completions/_cachectl
               # For fish

@@ -11,13 +11,13 @@ struct Configure: CacheCommand {
 
             EXAMPLES:
               # Print the configuration
-              cachectl configure --app org.example.podcasts
+              cachectl configure --app org.example.app
               # Fix the budget
-              cachectl configure --budget 2GiB --app org.example.podcasts
+              cachectl configure --budget 2GiB --app org.example.app
               # Leave more of the volume to others
-              cachectl configure --keep-free 20GB --app org.example.podcasts
+              cachectl configure --keep-free 20GB --app org.example.app
               # Limit an automatic budget
-              cachectl configure --cap 500MB --policy sieve --app org.example.podcasts
+              cachectl configure --cap 500MB --policy sieve --app org.example.app
             """)
 
     @Option(

@@ -17,13 +17,13 @@ struct Evict: CacheCommand {
 
             EXAMPLES:
               # Remove two items
-              cachectl evict old-1 old-2 --app org.example.podcasts
+              cachectl evict old-1 old-2 --app org.example.app
               # Make room, the coldest items first
-              cachectl evict --bytes 100MB --app org.example.podcasts
+              cachectl evict --bytes 100MB --app org.example.app
               # Items stored more than 30 days ago
-              cachectl evict --older-than 30d --dry-run --app org.example.podcasts
+              cachectl evict --older-than 30d --dry-run --app org.example.app
               # Reduce a source to 100 MB
-              cachectl evict --source feeds.example.org --to-bytes 100MB --app org.example.podcasts
+              cachectl evict --source feed-7 --to-bytes 100MB --app org.example.app
             """)
 
     @Argument(help: "The keys of the items.", transform: ItemKey.parse)

@@ -12,7 +12,7 @@ struct Explain: CacheCommand {
 
             EXAMPLES:
               # Say when an item would be evicted, and why
-              cachectl explain episode-42 --app org.example.podcasts
+              cachectl explain episode-42 --app org.example.app
             """)
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)

@@ -17,13 +17,13 @@ struct List: CacheCommand {
 
             EXAMPLES:
               # List the cached items
-              cachectl list --app org.example.podcasts
+              cachectl list --app org.example.app
               # The largest first, of one source
-              cachectl list --sort size --source feeds.example.org --app org.example.podcasts
+              cachectl list --sort size --source feeds.example.org --app org.example.app
               # The same as JSON, with interrupted items
               cachectl list --partials --json --container ./AppData
               # List the files that opened items became
-              cachectl list --opened --app org.example.podcasts
+              cachectl list --opened --app org.example.app
             """)
 
     enum Order: String, ExpressibleByArgument, CaseIterable {

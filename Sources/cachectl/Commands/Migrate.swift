@@ -33,11 +33,11 @@ struct Migrate: CacheCommand {
 
             EXAMPLES:
               # Show what would happen to downloads among the documents
-              cachectl migrate --from ./AppData/Documents/Downloads --as support --dry-run --container ./AppData
+              cachectl migrate --from Documents/Old --as support --dry-run --container .
               # Take over another library's cache
-              cachectl migrate --from ./old-cache --as cached --source feeds.example.org --container ./AppData
+              cachectl migrate --from ./old --as cached --source feed-7 --container .
               # Check whether an upgrade is due
-              cachectl migrate --dry-run --app org.example.podcasts
+              cachectl migrate --dry-run --app org.example.app
             """)
 
     @Option(

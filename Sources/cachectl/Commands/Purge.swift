@@ -15,7 +15,7 @@ struct Purge: CacheCommand {
 
             EXAMPLES:
               # List excluded files unused for 30 days
-              cachectl purge --excluded --older-than 30d --dry-run --app org.example.podcasts
+              cachectl purge --excluded --older-than 30d --dry-run --app org.example.app
             """)
 
     @Flag(help: "Required: only files excluded from backup can be purged.")

@@ -43,11 +43,11 @@ struct Rehearse: CacheCommand {
 
             EXAMPLES:
               # What would the system take, and what would have to be downloaded again?
-              cachectl rehearse purge --app org.example.podcasts
+              cachectl rehearse purge --app org.example.app
               # What would restic not bring back?
               cachectl rehearse restore --backup-tool restic --container ./AppData
               # What would go if only 2 GB were free?
-              cachectl rehearse pressure --free 2GB --app org.example.podcasts
+              cachectl rehearse pressure --free 2GB --app org.example.app
             """)
 
     @Argument(help: "purge, offload, restore or pressure.")

@@ -17,9 +17,9 @@ struct Rehydrate: CacheCommand {
 
             EXAMPLES:
               # List the missing files, and where they would come from
-              cachectl rehydrate --dry-run --app org.example.podcasts
+              cachectl rehydrate --dry-run --app org.example.app
               # Download all of them
-              cachectl rehydrate --app org.example.podcasts
+              cachectl rehydrate --app org.example.app
             """)
 
     @Argument(help: ArgumentHelp("Only these items.", valueName: "key"), transform: ItemKey.parse)

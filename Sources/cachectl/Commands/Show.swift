@@ -10,7 +10,7 @@ struct Show: CacheCommand {
         discussion: """
             EXAMPLES:
               # Show where an item is, and how much space it takes
-              cachectl show episode-42 --app org.example.podcasts
+              cachectl show episode-42 --app org.example.app
             """)
 
     @Argument(help: "The key of the item.", transform: ItemKey.parse)

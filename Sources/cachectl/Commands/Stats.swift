@@ -14,13 +14,13 @@ struct Stats: CacheCommand {
 
             EXAMPLES:
               # Show what the cache holds and whether it was worth it
-              cachectl stats --app org.example.podcasts
+              cachectl stats --app org.example.app
               # The feeds of the last month, as a table
-              cachectl stats --since 30d --by source --app org.example.podcasts
+              cachectl stats --since 30d --by source --app org.example.app
               # Every day for a spreadsheet
               cachectl stats --by day --csv --container ./AppData
               # Everything for the text-file collector of Prometheus
-              cachectl stats --openmetrics --app org.example.podcasts >podcasts.tmp && mv podcasts.tmp podcasts.prom
+              cachectl stats --openmetrics --app org.example.app >a.tmp && mv a.tmp a.prom
             """)
 
     enum Grouping: String, ExpressibleByArgument, CaseIterable {

@@ -11,7 +11,7 @@ struct Trim: CacheCommand {
 
             EXAMPLES:
               # Trim the cache now
-              cachectl trim --app org.example.podcasts
+              cachectl trim --app org.example.app
             """)
 
     @OptionGroup var shared: SharedOptions

@@ -16,9 +16,9 @@ struct Verify: CacheCommand {
 
             EXAMPLES:
               # Verify every byte
-              cachectl verify --app org.example.podcasts
+              cachectl verify --app org.example.app
               # A thousand files, the same each time
-              cachectl verify --sample 1000 --seed 7 --app org.example.podcasts
+              cachectl verify --sample 1000 --seed 7 --app org.example.app
             """)
 
     @Option(help: ArgumentHelp("Verify only this many files, chosen at random.", valueName: "count"))

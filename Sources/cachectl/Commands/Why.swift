@@ -21,7 +21,7 @@ struct Why: Command {
               # Tell the story of a file
               cachectl why Documents/Novel.txt --container ./AppData
               # The file of an item, with what the app's developers say about it
-              cachectl why episode-42 --manifest storage.json --app org.example.podcasts
+              cachectl why episode-42 --manifest storage.json --app org.example.app
             """)
 
     @Argument(

@@ -16,9 +16,9 @@ struct Events: CacheCommand {
 
             EXAMPLES:
               # What happened in the last two hours
-              cachectl events --since 2h --app org.example.podcasts
+              cachectl events --since 2h --app org.example.app
               # Why is an item gone?
-              cachectl events --key https://feeds.example.org/1.mp3 --app org.example.podcasts
+              cachectl events --key https://feeds.example.org/1.mp3 --app org.example.app
               # What leaves the cache, and what is refused, from now on
               cachectl events --since 0s --kind left,refused --follow --container ./AppData
             """)

@@ -36,11 +36,11 @@ struct Fetch: CacheCommand {
 
             EXAMPLES:
               # Download an episode
-              cachectl fetch https://media.example.org/42.mp3 --key episode-42 --app org.example.podcasts
+              cachectl fetch https://example.org/42.mp3 --key e42 --app org.example.app
               # Download the files of a model as one item
-              cachectl fetch --bundle tiny-3 --from-file tiny-3.txt --app org.example.assistant
+              cachectl fetch --bundle tiny-3 --from-file tiny-3.txt --app org.example.app
               # Download a list, two at a time
-              cachectl fetch --from-file episodes.txt --parallel 2 --app org.example.podcasts
+              cachectl fetch --from-file episodes.txt --parallel 2 --app org.example.app
             """)
 
     @Argument(

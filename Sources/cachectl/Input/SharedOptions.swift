@@ -14,7 +14,7 @@ struct SharedOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The identifier of an app, such as org.example.podcasts: of an installed one, or with --container of the \
+            The identifier of an app, such as org.example.app: of an installed one, or with --container of the \
             one whose container it is, so that what backups exclude goes to the app's folder.
             """, valueName: "id"),
         transform: String.parse)

@@ -48,13 +48,13 @@ struct Inventory: Command {
 
             EXAMPLES:
               # Print totals by area and kind
-              cachectl inventory --app org.example.podcasts
+              cachectl inventory --app org.example.app
               # List old files that the user sees
-              cachectl inventory --container Podcasts.xcappdata --files --area documents --older-than 90d
+              cachectl inventory --container App.xcappdata --files --older-than 90d
               # Foreign files as a table
               cachectl inventory --container ./AppData --csv --kind foreign >foreign.csv
               # List what restic has to leave out: restic backup --exclude-file list "$PWD"
-              cachectl inventory --container "$PWD" --exclude-list --backup-tool restic >list
+              cachectl inventory --container "$PWD" --exclude-list --backup-tool tar >list
               # See what a feature of the app writes
               cachectl inventory --container ./AppData --save before.json
               cachectl inventory --container ./AppData --diff before.json

@@ -16,7 +16,7 @@ struct Report: CacheCommand {
 
             EXAMPLES:
               # Write a page for a browser
-              cachectl report --html report.html --app org.example.podcasts
+              cachectl report --html report.html --app org.example.app
               # Write it to standard output
               cachectl report --html - --container ./AppData >report.html
             """)

@@ -19,11 +19,11 @@ struct Simulate: CacheCommand {
 
             EXAMPLES:
               # Would twice the space help?
-              cachectl simulate --app org.example.podcasts
+              cachectl simulate --app org.example.app
               # Which policy, with which budget?
-              cachectl simulate --budget 1GiB,2GiB,4GiB --policy lru,value --app org.example.podcasts
+              cachectl simulate --budget 1GiB,2GiB --policy lru,value --app org.example.app
               # Draw it, without counting what arrived in the first week
-              cachectl simulate --budget 1GiB,2GiB,4GiB --warm-up 7d --svg ratio.svg --container ./AppData
+              cachectl simulate --budget 1GiB --warm-up 7d --svg r.svg --app org.example.app
             """)
 
     /// Each takes seconds.

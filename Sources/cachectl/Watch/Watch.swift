@@ -17,9 +17,9 @@ struct Watch: CacheCommand {
 
             EXAMPLES:
               # Watch until q is pressed
-              cachectl watch --app org.example.podcasts
+              cachectl watch --app org.example.app
               # Record a minute as JSON
-              cachectl watch --json --interval 10s --count 6 --app org.example.podcasts
+              cachectl watch --json --interval 10s --count 6 --app org.example.app
             """)
 
     @Option(

@@ -24,6 +24,8 @@ import Testing
             for example in examples {
                 let words = example.split(separator: " ").map(String.init)
                     .prefix { !$0.hasPrefix(">") && !$0.hasPrefix("<") && $0 != "|" }
+                // Two more for the indent: a wrapped line cannot be copied.
+                #expect(example.count <= 78, "\(example)")
                 #expect(Array(words.prefix(2)) == ["cachectl", command.commandName])
                 #expect(throws: Never.self, "\(example)") {
                     try Invocation(arguments: Array(words.dropFirst())).request()
@@ -38,7 +40,7 @@ import Testing
             return
         }
         #expect(
-            help.contains("\n  # Watch until q is pressed\n  cachectl watch --app org.example.podcasts\n"))
+            help.contains("\n  # Watch until q is pressed\n  cachectl watch --app org.example.app\n"))
     }
 
     @Test func everyArgumentIsExplained() throws {
