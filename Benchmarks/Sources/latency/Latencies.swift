@@ -14,12 +14,14 @@ struct Latencies: Sendable {
     var count: UInt64 { histogram.totalCount }
     var microsecondsAtMost: Double { Double(histogram.max) / 1000 }
 
-    /// Runs `body` and notes how long it took.
-    mutating func time<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    /// Runs `body` and notes how long it took, and how much later than it should have it began.
+    mutating func time<Result>(after delay: Duration = .zero, _ body: () async throws -> Result)
+        async rethrows -> Result
+    {
         let before = Switches()
         let start = ContinuousClock.now
         let result = try await body()
-        let elapsed = (ContinuousClock.now - start).components
+        let elapsed = (ContinuousClock.now - start + delay).components
         if let before, let after = Switches() {
             if after.hasWaited(since: before) {
                 waited += 1
@@ -58,6 +60,8 @@ enum Call: String, CaseIterable, Sendable {
     case store = "store"
     /// Of the task that stores beside the reads.
     case storeEvicting = "store that evicts"
+    case storePaced = "store every 0.5 ms"
+    case storeTrimming = "the same, full cache"
     case open = "open"
 
     static func read(beside company: Company) -> Call {

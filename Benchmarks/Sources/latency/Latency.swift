@@ -14,7 +14,8 @@ struct Latency: AsyncParsableCommand {
             In every round the same 16 KiB texts are read for a while with nothing beside; while one task \
             stores under a budget that is used up and another evicts; while eight tasks store under that \
             budget; and while two threads compute, which tells how much of the difference is that of busy \
-            cores. The order changes from round to round.
+            cores. The order changes from round to round. Stores at the pace of a network go into a cache \
+            that has room, and into one that is full.
 
             Exits with 64 for arguments that cannot be used, and with 1 for everything else, such as a \
             volume without room.
@@ -56,12 +57,18 @@ struct Latency: AsyncParsableCommand {
         return try await PrefetchCache.with(.container(at: folder)) { small in
             try await PrefetchCache.with(.container(at: workspace.makeFolder())) { large in
                 let reading = try await Reading(workload, in: small)
-                return try await measure(reading, try await Handling(workload, in: large), rounds: count)
+                let handling = try await Handling(workload, in: large)
+                return try await PrefetchCache.with(.container(at: workspace.makeFolder())) { full in
+                    let pacing = try await Pacing(workload, roomy: large, full: full)
+                    return try await measure(reading, handling, pacing, rounds: count)
+                }
             }
         }
     }
 
-    private func measure(_ reading: Reading, _ handling: Handling, rounds count: Int) async throws -> Report {
+    private func measure(
+        _ reading: Reading, _ handling: Handling, _ pacing: Pacing, rounds count: Int
+    ) async throws -> Report {
         let duration = Duration.seconds(seconds ?? (quick ? 0.4 : 1.5))
         let progress = ProgressLine()
         defer { progress.clear() }
@@ -75,6 +82,7 @@ struct Latency: AsyncParsableCommand {
                 try await reading.measure(beside: company, for: duration, &round)
             }
             try await handling.measure(number, &round)
+            try await pacing.measure(number, for: duration, &round)
             if number > 0 { results.append(round) }
         }
         return Report(results)

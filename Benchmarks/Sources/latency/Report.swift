@@ -15,6 +15,8 @@ struct Report: Encodable {
     let storingToIdle: Ratio
     /// The 99th percentile of stores that evict to that of stores for which there is room.
     let storeEvictingToStore: Ratio
+    /// The same at the pace of a network.
+    let storeTrimmingToPaced: Ratio
     /// While something was evicted beside, and how many items went for each that came.
     let evictionsPerStore: Double
 
@@ -75,6 +77,7 @@ struct Report: Encodable {
         computingToIdle = Ratio(.readComputing, rounds, calls)
         storingToIdle = Ratio(.readStoring, rounds, calls)
         storeEvictingToStore = Ratio(.storeEvicting, to: .store, rounds, calls)
+        storeTrimmingToPaced = Ratio(.storeTrimming, to: .storePaced, rounds, calls)
         let (evictions, stores) = rounds.reduce((0, 0)) { ($0.0 + $1.evictions, $0.1 + $1.stores) }
         evictionsPerStore = Double(evictions) / Double(max(1, stores))
     }
@@ -98,6 +101,7 @@ struct Report: Encodable {
                 Self.verdict("p99 while eviction runs ÷ p99", evictingToIdle),
                 Self.verdict("p99 while 8 tasks store ÷ p99", storingToIdle),
                 Self.verdict("p99 of stores that evict ÷ p99 of stores", storeEvictingToStore),
+                Self.verdict("the same at the pace of a network", storeTrimmingToPaced),
             ]).joined(separator: "\n")
     }
 

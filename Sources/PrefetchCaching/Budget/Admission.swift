@@ -16,6 +16,8 @@ final class Admission: Sendable {
     private let isNearlyFull = Atomic<Bool>(false)
     /// With fewer free bytes than this, stores will soon have to wait for a grant; 0 when none is to be had in advance.
     private let lowMark = Atomic<Int64>(0)
+    /// Whether less was left than stores are granted in advance: the next one says what room is to be made for.
+    private let isDemandWanted = Atomic<Bool>(false)
     /// What was admitted last when little or no room was left: trimming makes room for more of it.
     private let demand = UnfairMutex<Newcomer?>(nil)
     /// The available bytes when eviction last failed to free anything, see ``maintain()``.
@@ -47,7 +49,12 @@ final class Admission: Sendable {
     /// - Throws: ``Refused`` when they cannot be, and then no item was evicted for them; ``CacheError``.
     /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
     func reserve(_ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer) throws {
-        if reserveInMemory(bytes, ofItem: total) { return }
+        if reserveInMemory(bytes, ofItem: total) {
+            if isDemandWanted.load(ordering: .relaxed), newcomer.mode == .evicting {
+                demandRoom(for: newcomer)
+            }
+            return
+        }
         if let refusal = try refusal() { throw Refused(refusal) }
 
         // One at a time: a second grant would take back what the first has just been granted.
@@ -92,17 +99,24 @@ final class Admission: Sendable {
         let grant = min(max(bytes, step), room)
         try promise(grant, &transfer, transaction)
         let isNearlyFull = room - grant < ceiling - Watermarks.high(ceiling)
-        self.isNearlyFull.store(isNearlyFull, ordering: .relaxed)
         if !isNearlyFull, step >= Self.leastAdvance {
             lowMark.store(min(Self.advance(ceiling), grant - bytes) / 2, ordering: .relaxed)
         }
         if isNearlyFull, newcomer.mode == .evicting {
-            // Stores overlap, so a more urgent item may be admitted after one that is to stay nevertheless.
-            demand.withLock { demand in
-                if demand.map({ $0.priority >= newcomer.priority }) ?? true { demand = newcomer.successor }
-            }
+            demandRoom(for: newcomer)
+        } else {
+            self.isNearlyFull.store(isNearlyFull, ordering: .relaxed)
         }
         return nil
+    }
+
+    private func demandRoom(for newcomer: Newcomer) {
+        isDemandWanted.store(false, ordering: .relaxed)
+        demand.withLock { demand in
+            // Stores overlap, so a more urgent item may be admitted after one that is to stay nevertheless.
+            if demand.map({ $0.priority >= newcomer.priority }) ?? true { demand = newcomer.successor }
+        }
+        isNearlyFull.store(true, ordering: .relaxed)
     }
 
     /// Returns why an item would not be admitted now, or `nil`. Evicts only what has expired.
@@ -175,6 +189,7 @@ final class Admission: Sendable {
     /// What the cache is to be trimmed for, if anything.
     func takeDemand() -> Newcomer? {
         isNearlyFull.store(false, ordering: .relaxed)
+        isDemandWanted.store(false, ordering: .relaxed)
         return demand.withLock { demand in
             defer { demand = nil }
             return demand
@@ -207,7 +222,7 @@ final class Admission: Sendable {
         }
     }
 
-    private func renewAllowance(_ transfer: inout Transfer, _ transaction: CatalogTransaction) throws {
+    func renewAllowance(_ transfer: inout Transfer, _ transaction: CatalogTransaction) throws {
         let snapshot = try watch.snapshot(transaction)
         guard snapshot.refusal(ofItem: 0) == nil else { return }
         let ceiling = Self.grantable(snapshot)
@@ -215,6 +230,8 @@ final class Admission: Sendable {
         let room = Watermarks.high(ceiling) - (try transaction.usedBytes())
         let advance = Self.advance(ceiling)
         let grant = min(advance - free, room)
+        isDemandWanted.store(
+            advance >= Self.leastAdvance && grant < advance - free, ordering: .relaxed)
         guard grant > 0 else { return }
         try promise(grant, &transfer, transaction)
         if advance >= Self.leastAdvance { lowMark.store(advance / 2, ordering: .relaxed) }

@@ -142,10 +142,15 @@ final class Evictor: BudgetKeeping {
     }
 
     /// Evicts up to `bytes` charged bytes of what gives way to a newcomer.
-    func makeSomeRoom(_ bytes: Int64, for newcomer: Newcomer, from transaction: CatalogTransaction) throws {
-        _ = try RoomForRequest(
+    ///
+    /// - Returns: The freed bytes; with the last item they may be more.
+    @discardableResult
+    func makeSomeRoom(_ bytes: Int64, for newcomer: Newcomer, from transaction: CatalogTransaction) throws
+        -> Int64
+    {
+        try RoomForRequest(
             self, choosing: policy, .charge, for: newcomer, isPartial: true, in: transaction
-        ).make(bytes)
+        ).make(bytes).freed
     }
 
     /// Returns how many of `bytes` charged bytes could be evicted for a newcomer. Evicts nothing.

@@ -34,6 +34,40 @@ extension Admission {
         return levels
     }
 
+    /// The most that ``trimAhead()`` evicts in one transaction, which takes about a millisecond: stores that need a grant wait
+    /// no longer than that.
+    private static let trimStep: Int64 = 128 << 10
+
+    /// Makes room in advance for what was admitted last, in small steps, while stores go on with what they were granted and
+    /// are granted more.
+    func trimAhead() throws(CacheError) {
+        guard let newcomer = takeDemand() else { return }
+        var isDone = false
+        while !isDone {
+            var transfer = Transfer()
+            isDone = try run(makingRoom: true, givingUp: false, &transfer) { transaction, transfer in
+                var isDone = true
+                try attempt {
+                    isDone = try trimStep(for: newcomer, transaction)
+                    try renewAllowance(&transfer, transaction)
+                }
+                return isDone
+            }
+        }
+    }
+
+    /// - Returns: Whether no step is left.
+    private func trimStep(for newcomer: Newcomer, _ transaction: CatalogTransaction) throws -> Bool {
+        let snapshot = try watch.snapshot(transaction)
+        guard snapshot.capacity.state.total > 0 else { return true }
+        let excess = try transaction.usedBytes() - Watermarks.low(snapshot.limit)
+        guard excess > 0 else { return true }
+        return try watch.noting(transaction, from: snapshot.capacity.state.available) {
+            let step = min(excess, Self.trimStep)
+            return try evictor.makeSomeRoom(step, for: newcomer, from: transaction) < step || step == excess
+        }
+    }
+
     /// Runs `body`, which measures the volume or determines the budget, and logs why that failed: pending changes must not
     /// be lost because of it.
     func attempt(_ body: () throws -> Void) throws {

@@ -207,16 +207,28 @@ final class Engine: Sendable {
         try catalog.transaction { _ in }
     }
 
-    /// As ``maintain()`` when that is due. Until then only pending changes are written, while stores go on.
+    /// As ``maintain()`` when that is due. Until then only pending changes are written, and room is made in advance, while
+    /// stores go on.
     ///
     /// - Returns: Whether everything was done.
     func maintainInTurn() throws(CacheError) -> Bool {
         let now = environment.uptime()
         let isDue = lastMaintenance.withLock { $0.map { now - $0 >= FlushSchedule.delay } ?? true }
-        guard isDue || admission.wantsTrimming || !hasBacklog else {
+        if admission.wantsTrimming {
+            try admission.trimAhead()
+            guard isDue else {
+                history.save()
+                return false
+            }
+        }
+        guard isDue || !hasBacklog else {
             defer { history.save() }
             try admission.writeBacklog()
             return false
+        }
+        // While the allowance is given up, stores wait: for as little as possible.
+        if catalog.inMemory({ $0.pending.entries.count > Self.backlogLimit / 16 }) {
+            try admission.writeBacklog()
         }
         try maintain()
         return true
