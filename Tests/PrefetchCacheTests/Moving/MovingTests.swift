@@ -269,7 +269,7 @@ import Testing
     }
 
     /// At every call, as long as that is before the item is there.
-    @Test(arguments: [content, prose(3 << 20)], [Hand.writes, .replaces, .removes])
+    @Test(arguments: [content, prose(3 << 20)], [Hand.writes, .overwrites, .replaces, .removes])
     func theUserMayInterfereAtEveryCall(_ content: Data, _ hand: Hand) throws {
         for number in TestRun.numbers(every: 3) {
             let setting = try Setting(content, in: .fastTemporaryFolder)
@@ -308,6 +308,7 @@ import Testing
                 // The last moments, at which the file has no name of its own any more, make no difference.
                 let hasAppended = FileManager.default.contents(atPath: file.path)?.count == content.count + 5
                 #expect(hasAppended || stored != nil || operation.kind == .rename, comment)
+            case .overwrites: #expect(found.map { $0.count == content.count } ?? true, comment)
             case .removes: #expect(found == nil || isSame(found, content), comment)
             }
             try setting.expectBooks(engine, comment)
@@ -315,7 +316,7 @@ import Testing
     }
 
     enum Hand: CaseIterable {
-        case writes, replaces, removes
+        case writes, overwrites, replaces, removes
 
         static let other = Data("the user's".utf8)
 
@@ -325,6 +326,12 @@ import Testing
                 guard let handle = FileHandle(forWritingAtPath: file.path) else { return }
                 handle.seekToEndOfFile()
                 handle.write(Data("added".utf8))
+                handle.closeFile()
+            case .overwrites:
+                guard let handle = FileHandle(forWritingAtPath: file.path) else { return }
+                let end = handle.seekToEndOfFile()
+                handle.seek(toFileOffset: end > 5 ? end - 5 : 0)
+                handle.write(Data("other".utf8))
                 handle.closeFile()
             case .replaces:
                 let new = file.appendingPathExtension("new")
