@@ -16,7 +16,8 @@ struct Cachectl: AsyncParsableCommand {
 
             Exit codes: 0 done, 1 a check found something, 64 wrong usage, 65 damaged or newer data, \
             66 no such item, file or cache, 69 a server failed, 73 destination not writable, 74 input/output error, \
-            75 refused for now or too little room, 77 not permitted, 78 wrong configuration, 130 interrupted.
+            75 refused for now or too little room, 77 not permitted, 78 wrong configuration, 130 interrupted \
+            (143 by SIGTERM, 129 by SIGHUP).
             """,
         version: Version.text,
         subcommands: commands + [Completions.self, Manual.self])
@@ -96,7 +97,9 @@ struct Invocation {
             if Cachectl.exitCode(for: error).isSuccess { return .text(Cachectl.fullMessage(for: error)) }
             let message = Self.asOurs(Cachectl.message(for: error))
             // It begins with the rejected value, which may be long, and ends with the reason.
-            throw .usage(message.count <= 500 ? message : message.prefix(250) + " … " + message.suffix(250))
+            throw .usage(
+                message.count <= 500 ? message : message.prefix(250) + " … " + message.suffix(250),
+                of: arguments.first.flatMap { Cachectl.commandNames.contains($0) ? $0 : nil })
         }
     }
 }

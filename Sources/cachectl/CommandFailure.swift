@@ -15,8 +15,10 @@ struct CommandFailure: Error, Hashable {
         self.message = message
     }
 
-    static func usage(_ message: String) -> CommandFailure {
-        CommandFailure(.usage, "\(ArgumentBytes.shown(message)) (see 'cachectl --help')")
+    /// - Parameter command: Whose help explains it; `nil` for that of the program.
+    static func usage(_ message: String, of command: String? = nil) -> CommandFailure {
+        let help = command.map { "cachectl help \($0)" } ?? "cachectl --help"
+        return CommandFailure(.usage, "\(ArgumentBytes.shown(message)) (see '\(help)')")
     }
 
     init(_ error: any Error) {
@@ -83,8 +85,7 @@ struct CommandFailure: Error, Hashable {
                 "make room on the volume, 'cachectl capacity' shows how much, or let the cache fill it further: "
                     + "'cachectl configure --keep-free'"
             case .lowValue:
-                "'cachectl explain' says what an item is worth; more budget makes room: "
-                    + "'cachectl configure --budget'"
+                "more budget makes room: 'cachectl configure --budget'"
             case .paused: "'cachectl stats --by source' shows what was opened"
             case .disabled: "'cachectl configure --storing on' switches it on"
             }

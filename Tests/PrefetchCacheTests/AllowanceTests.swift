@@ -296,6 +296,16 @@ import Testing
     /// The source has sent larger items before; how long this one is will be known with the first answer of the server.
     @Test func anEstimateRefusesOnlyWhenNextToNothingIsFree() throws {
         for number in 0..<30 { try engine.store(noise(100_000), ItemKey(number: number)) }
+        let round = Round()
+        func refusalInRound(isGuess: Bool) throws -> Refusal? {
+            let newcomer = Newcomer(
+                ItemMetadata("turn"), AdmissionTerms(.onlyIntoFreeSpace, round.add("turn")))
+            return try engine.admission.refusal(ofItem: 1_500_000, isGuess: isGuess, for: newcomer)
+        }
+        #expect(try refusalInRound(isGuess: true) == nil)
+        #expect(try refusalInRound(isGuess: false) == .lowValue)
+        // A long list is not downloaded in vain, item by item.
+        #expect(try refusalInRound(isGuess: true) == .lowValue)
         let newcomer = Newcomer(ItemMetadata("key"), AdmissionTerms(.onlyIntoFreeSpace))
         func refusal(_ bytes: Int64, isGuess: Bool) throws -> Refusal? {
             try engine.admission.refusal(ofItem: bytes, isGuess: isGuess, for: newcomer)

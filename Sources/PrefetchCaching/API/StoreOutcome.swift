@@ -82,7 +82,7 @@ extension Refusal: CustomStringConvertible {
                 + "what may not be evicted"
         case .lowPriority(let priority):
             "only items of a higher priority than \(priority) could make room"
-        case .lowValue: "the items that could make room are worth at least as much"
+        case .lowValue: "what could make room is worth at least as much, or comes first in the same list"
         case .paused(let source):
             "'\(source)' is paused, since its last items were not opened"
         case .largerThanLargestItem(let needed, let largest):

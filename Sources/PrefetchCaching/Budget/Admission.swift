@@ -93,6 +93,7 @@ final class Admission: Sendable {
         }
         guard room >= bytes else {
             if made.isOutweighed { catalog.noteDeclined(newcomer) }
+            newcomer.turn?.noteRefused(total)
             return made.obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)
         }
         let step = nextStep(ceiling)
@@ -124,7 +125,7 @@ final class Admission: Sendable {
     /// - Parameters:
     ///   - bytes: What the item would be charged.
     ///   - isGuess: Whether that is only what items of its source usually are: no reason to call it too large, nor to leave
-    ///     more than 1/64 of the budget unused.
+    ///     more than 1/64 of the budget unused, as long as no item of its round was refused in earnest.
     /// - Complexity: As ``reserve(_:ofItem:for:)``.
     func refusal(ofItem bytes: Int64, isGuess: Bool, for newcomer: Newcomer) throws(CacheError) -> Refusal? {
         // As `reserve` would find.
@@ -133,7 +134,8 @@ final class Admission: Sendable {
             try evictor.evictExpired(from: transaction)
             let snapshot = try watch.snapshot(transaction)
             if !isGuess, let refusal = snapshot.refusal(ofItem: bytes) { return refusal }
-            let bytes = isGuess ? min(bytes, snapshot.largestItem, snapshot.ceiling / 64) : bytes
+            let most = max(snapshot.ceiling / 64, newcomer.turn?.leastRefused ?? 0)
+            let bytes = isGuess ? min(bytes, snapshot.largestItem, most) : bytes
             func attainable() throws -> RoomMade {
                 let excess = try transaction.usedBytes() + bytes - Self.grantable(snapshot)
                 return try evictor.attainable(excess, for: newcomer, in: transaction)
@@ -144,6 +146,7 @@ final class Admission: Sendable {
             }
             guard room.attainable != nil else { return nil }
             if room.isOutweighed { catalog.noteDeclined(newcomer) }
+            if !isGuess { newcomer.turn?.noteRefused(bytes) }
             return room.obstacle ?? .overBudget(needed: bytes, budget: snapshot.ceiling)
         }
     }

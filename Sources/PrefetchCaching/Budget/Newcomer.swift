@@ -70,6 +70,12 @@ package struct Turn: Sendable {
     func noteLeft(_ bytes: Int64, of evictable: Int64, forPriority priority: Float) {
         round.noteLeft(bytes, of: evictable, for: self, priority)
     }
+
+    /// The charge of the smallest item of the round that was refused once its length was known; `nil` if none was. What the
+    /// source usually sends need not be requested then if that would not fit.
+    var leastRefused: Int64? { round.leastRefused }
+
+    func noteRefused(_ bytes: Int64) { round.noteRefused(bytes) }
 }
 
 /// One pass over the list of a source, in order of preference: an item displaces none that precedes it in the list, and
@@ -81,6 +87,7 @@ package final class Round: Sendable {
         /// In the order of the list.
         var hashes: [KeyHash] = []
         var refused: (position: Int, priority: Float, left: Int64, evictable: Int64)?
+        var leastRefused: Int64?
     }
 
     private let state = UnfairMutex(State())
@@ -116,6 +123,12 @@ package final class Round: Sendable {
         // A trim asks for an item that follows all others: what is refused to that says nothing about them.
         guard !turn.isAfterAll else { return }
         state.withLock { $0.refused = (turn.position, priority, bytes, evictable) }
+    }
+
+    fileprivate var leastRefused: Int64? { state.withLock(\.leastRefused) }
+
+    fileprivate func noteRefused(_ bytes: Int64) {
+        state.withLock { $0.leastRefused = min($0.leastRefused ?? .max, bytes) }
     }
 
     /// The last item of the list before `end` and after `position`, and its own position.

@@ -55,6 +55,12 @@ struct Configure: CacheCommand {
             throw ValidationError(
                 "--cap limits an automatic budget, and --budget <size> fixes it; give one of the two")
         }
+        for case (let option, .size(let size)?) in [("--budget", budget), ("--cap", cap)]
+        where (1...65_536).contains(size.bytes) {
+            throw ValidationError(
+                "\(option) \(size.bytes) bytes holds nothing, as the catalog alone takes 60 KiB; give a unit, such as 20MB"
+            )
+        }
     }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {

@@ -75,7 +75,7 @@ struct Evict: CacheCommand {
                 }
                 return try output.report(
                     ["evictedItems": evicted.items, "freedBytes": freed.bytes, "dryRun": false],
-                    [summary(freed.bytes, of: evicted.items)], isConfirmation: true)
+                    [summary(freed.bytes, of: evicted.items, others: evicted.others)], isConfirmation: true)
             }
             request = EvictionRequest(amount: bytes.map { .atLeast($0) } ?? .all)
         }
@@ -86,20 +86,35 @@ struct Evict: CacheCommand {
                 "evicted": files.compactMap { $0.kind == .item ? $0.key?.string : nil },
                 // Partials and quarantined items.
                 "others": files.count { $0.kind != .item }, "freedBytes": freed, "dryRun": dryRun,
-            ], files.map(line) + [summary(freed, of: Int64(files.count { $0.kind == .item }))],
+            ],
+            files.map(line) + [
+                summary(
+                    freed, of: Int64(files.count { $0.kind == .item }),
+                    others: Int64(files.count { $0.kind != .item }))
+            ],
             isConfirmation: !dryRun)
     }
 
     private func line(of file: EvictedFile) -> String {
-        let kind = [.partial: "the partial of ", .quarantined: "a quarantined item "][file.kind] ?? ""
-        return "\(dryRun ? "would evict" : "evicted") \(kind)\(file.key?.string ?? "")"
+        let name = file.key?.string
+        let what =
+            switch file.kind {
+            case .partial: "the partial of \(name ?? "?")"
+            case .quarantined: "a quarantined item" + (name.map { " \($0)" } ?? "")
+            default: name ?? ""
+            }
+        return "\(dryRun ? "would evict" : "evicted") \(what)"
     }
 
-    private func summary(_ freed: Int64, of items: Int64) -> String {
+    /// - Parameter others: Partials and quarantined items.
+    private func summary(_ freed: Int64, of items: Int64, others: Int64) -> String {
         if freed == 0 { return "nothing \(dryRun ? "would be" : "was") evicted" }
-        // Partials and quarantined items alone are no items.
-        let what = items > 0 ? " of \(Count.text(items, "item"))" : ""
-        return "\(dryRun ? "would free" : "freed") \(Size.text(freed))\(what)"
+        let counts = [
+            items > 0 ? Count.text(items, "item") : nil,
+            others > 0 ? Count.text(others, "partial or damaged item") : nil,
+        ].compactMap(\.self).joined(separator: " and ")
+        return "\(dryRun ? "would free" : "freed") \(Size.text(freed))"
+            + (counts.isEmpty ? "" : " of \(counts)")
     }
 
     private func evictKeys(in cache: PrefetchCache, _ output: Output) async throws {
@@ -140,7 +155,10 @@ struct Evict: CacheCommand {
 /// What was evicted while a command was changing the cache: by the command, or by a running app at the same time.
 struct Evicted {
     let items: Int64
+    /// Charged bytes of these.
     let bytes: Int64
+    /// Partials and quarantined items.
+    let others: Int64
 
     static func during<Result>(_ cache: PrefetchCache, _ body: () async throws -> Result) async throws
         -> (Result, Evicted)
@@ -151,10 +169,15 @@ struct Evicted {
         return (
             result,
             Evicted(
-                items: after.evictions - before.evictions, bytes: after.evictedBytes - before.evictedBytes)
+                items: after.evictions - before.evictions, bytes: after.evictedBytes - before.evictedBytes,
+                others: max(0, Int64(before.others - after.others)))
         )
     }
 
     /// `12 items, 18 MiB`
     var text: String { items > 0 ? "\(Count.text(items, "item")), \(Size.text(bytes))" : "nothing" }
+}
+
+extension CacheStatistics {
+    fileprivate var others: Int { partials + quarantinedItems }
 }

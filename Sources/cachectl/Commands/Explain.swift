@@ -72,8 +72,8 @@ extension EvictionOutlook {
         }
         guard filesBefore > 0 else { return "It goes next, once more than \(free) are needed." }
         return
-            "\(Count.text(Int64(filesBefore), "file")) (\(Size.text(bytesBefore))) would go before it, once more "
-            + "than \(free) are needed."
+            "\(Count.text(Int64(filesBefore), "file")) (\(Size.text(bytesBefore))) would go before it, and \(free) are "
+            + "free: it goes once more than \(Size.text(freeBytes + bytesBefore)) are needed."
     }
 
     private var reason: String {

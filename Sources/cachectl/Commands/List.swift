@@ -91,7 +91,11 @@ struct List: CacheCommand {
             return items.map { .item($0, goesAfter: nil) } + partials.map(ListEntry.partial)
         }
         // That of these policies is the order of eviction.
-        var room = try await cache.capacity().freeBytes
+        let (free, partialBytes) = try await (
+            cache.capacity().freeBytes, cache.statistics().partialBytes
+        )
+        // Partials go before any item.
+        var room = free + partialBytes
         return items.map { item in
             defer { room += item.chargedBytes }
             return .item(item, goesAfter: room)

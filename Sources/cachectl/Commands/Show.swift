@@ -21,10 +21,16 @@ struct Show: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         switch try await cache.status(of: key) {
         case .cached(let item):
-            let metadata = try await cache.metadata(of: key)
+            guard let metadata = try await cache.metadata(of: key) else {
+                // The look at its footer has found what any read would, and done the same.
+                throw CommandFailure(
+                    .damaged,
+                    "the file of '\(key)' is damaged, was emptied or has just gone; 'cachectl events --key' tells which; "
+                        + "store it again")
+            }
             try output.report(
-                item.json(in: place).adding(metadata?.origin ?? [:]),
-                table(item, metadata, in: place) + (metadata?.parts ?? []).lines)
+                item.json(in: place).adding(metadata.origin),
+                table(item, metadata, in: place) + metadata.parts.lines)
         case .promoted(let file):
             try output.report(
                 file.jsonAsShown.adding(["status": "promoted"]), table(file) + file.parts.lines)
@@ -39,7 +45,7 @@ struct Show: CacheCommand {
         }
     }
 
-    private func table(_ item: CachedItem, _ metadata: ItemMetadata?, in place: Place) -> [String] {
+    private func table(_ item: CachedItem, _ metadata: ItemMetadata, in place: Place) -> [String] {
         TextTable([
             "status": "cached",
             "key": item.key.string,
@@ -53,10 +59,10 @@ struct Show: CacheCommand {
             "priority": "\(item.priority)",
             "stored at": Timestamp.withAge(milliseconds: item.storedAt),
             "expires": item.expiresAt.map(Timestamp.text(milliseconds:)) ?? "never",
-            "entity tag": metadata?.validator.entityTag,
-            "last modified": metadata?.validator.lastModified,
-            "url": metadata?.url?.absoluteString,
-            "attributes": metadata?.attributes.text,
+            "entity tag": metadata.validator.entityTag,
+            "last modified": metadata.validator.lastModified,
+            "url": metadata.url?.absoluteString,
+            "attributes": metadata.attributes.text,
             "path": place.relativePath(item.location),
         ]).lines
     }

@@ -65,7 +65,10 @@ struct Events: CacheCommand {
     struct KindError: Error, CustomStringConvertible {
         let name: String
 
-        var description: String { "there are no events '\(name.escapedForTerminal)'" }
+        var description: String {
+            "there are no events '\(name.escapedForTerminal)'; there are "
+                + JournalEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        }
     }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {

@@ -12,7 +12,7 @@ struct Fetch: CacheCommand {
         discussion: """
             Items that are already stored are downloaded again only when the server has another version. An \
             interrupted download keeps its whole mebibytes, and the next 'fetch' of its key resumes there, if the \
-            server can; Ctrl-C interrupts all downloads in this way. Each item is reported as "stored"; as \
+            server can and --to, --name and --source are the same; Ctrl-C interrupts all downloads in this way. Each item is reported as "stored"; as \
             "unchanged", if the server has no newer version; as "kept", if it was there and the server was not \
             asked; or as "already opened", with the path of its file.
 
@@ -20,6 +20,9 @@ struct Fetch: CacheCommand {
             SHA-256 digest of the content. Empty lines and lines that begin with # are skipped. URLs may \
             contain a user name and a password: these are sent as HTTP Basic authorization, to that server \
             only, and are neither stored nor printed.
+
+            The items of one run are a list, in order of preference: none displaces one before it, and of those after it \
+            the last goes first, whatever the eviction policy. Items from other runs go in the order of the policy.
 
             With --bundle, all URLs are the files of one item: they are stored, evicted and opened together, as a \
             folder. In the list, the second column is then the path of the file in the folder, and otherwise it is \

@@ -31,7 +31,8 @@ extension PartialItem {
 extension PromotedFile {
     func json(in place: Place) -> JSONObject {
         let object: JSONObject = [
-            "status": "promoted", "key": key.string, "area": location.area.name,
+            "status": presentBytes == nil ? "lost" : "promoted", "key": key.string,
+            "area": location.area.name,
             "path": place.relativePath(location), "backup": backup.name, "contentBytes": contentBytes,
             // `null` if the file no longer exists or cannot be accessed.
             "presentBytes": presentBytes.orNull, "openedAtMilliseconds": openedAt,

@@ -181,8 +181,14 @@ final class SignalHandler {
 
     var firstSignal: CInt? { first.value.withLock { $0?.number } }
 
-    /// Restores the default actions of the signals: from now on, any of them ends the process.
+    /// Restores the default actions of the signals: from now on, any of them ends the process. After a first one, it may
+    /// still be repeated, so all stay as they are: a second one ends the process anyway.
     func end() {
+        if firstSignal != nil {
+            // For the rest of the process: a source that nobody holds hears nothing.
+            for source in sources { _ = Unmanaged.passRetained(source as AnyObject) }
+            return
+        }
         for source in sources { source.cancel() }
         for number in numbers { signal(number, SIG_DFL) }
     }

@@ -10,7 +10,9 @@ struct WatchScreen {
 
     /// - Returns: At most as many lines as the terminal has.
     func lines(_ size: TerminalSize) -> [StyledLine] {
-        let head = [heading(size.columns), StyledLine(), budget(size.columns), volume, items, counters]
+        let head = [
+            heading(size.columns), StyledLine(), budget(size.columns), volume, items, counters(size.columns),
+        ]
         var lines = Array(head.prefix(max(0, size.lines)))
         // At least half of the remaining lines for the sources, more if there are few events.
         let rest = size.lines - lines.count
@@ -66,13 +68,14 @@ struct WatchScreen {
         return label("items") + StyledLine(text)
     }
 
-    private var counters: StyledLine {
+    private func counters(_ columns: Int) -> StyledLine {
         let refusals = statistics.refusals.values.reduce(0, +)
-        return label("so far")
-            + StyledLine(
-                "\(statistics.stores) stored, \(statistics.promotions) opened, \(statistics.evictions) evicted, "
-                    + "\(refusals) refused; \(Count.text(statistics.hits, "hit")), \(statistics.misses) missed"
-            )
+        let handled =
+            "\(statistics.stores) stored, \(statistics.promotions) opened, \(statistics.evictions) evicted, "
+            + "\(refusals) refused"
+        let looked = "; \(Count.text(statistics.hits, "hit")), \(statistics.misses) missed"
+        let isWide = handled.count + looked.count + 10 <= columns
+        return label("so far") + StyledLine(isWide ? handled + looked : handled)
     }
 
     private func label(_ name: String) -> StyledLine { StyledLine(name.fitted(columns: 10), .dim) }

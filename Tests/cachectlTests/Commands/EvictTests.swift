@@ -40,6 +40,22 @@ import Testing
         #expect(try keys.isEmpty)
     }
 
+    @Test func whatIsDamagedIsCountedApart() throws {
+        let container = try Container()
+        try container.succeed("put", "k", "-", "--encoding", "identity", input: noise(200_000, seed: 1))
+        let file = try FileHandle(forWritingTo: container.onlyItemFile())
+        try file.truncate(atOffset: 1000)
+        try file.close()
+        #expect(try container.cachectl("cat", "k").status == 65)
+        try container.succeed("put", "l", "-", input: text)
+        let dry = try container.succeed("evict", "--all", "--dry-run").text
+        #expect(dry.contains("would evict a quarantined item\n"))
+        #expect(dry.hasSuffix(" of 1 item and 1 partial or damaged item\n"))
+        #expect(
+            try container.succeed("evict", "--all").text
+                .hasSuffix(" of 1 item and 1 partial or damaged item\n"))
+    }
+
     @Test func theColdestItemsGoFirst() throws {
         try container.succeed("cat", "a")
         let freed = try container.json("evict", "--bytes", "10001")["freedBytes"] as? Int

@@ -117,7 +117,7 @@ import Testing
 
         let files = try #require(try container.json("list", "--opened")["items"] as? [[String: Any]])
         #expect(files.map { $0["key"] as? String } == ["b", "a"])
-        #expect(files.map { $0["status"] as? String } == ["promoted", "promoted"])
+        #expect(files.map { $0["status"] as? String } == ["lost", "promoted"])
         #expect(files.map { $0["path"] as? String } == ["Documents/b", "Documents/a"])
         #expect(files[0]["presentBytes"] is NSNull)
         #expect(files[1]["presentBytes"] as? Int == text.count)

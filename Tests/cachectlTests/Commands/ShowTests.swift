@@ -30,6 +30,18 @@ import Testing
         #expect(try container.succeed("show", "k").text.contains("path       \(path)\n"))
     }
 
+    @Test(arguments: [0, 1000])
+    func aDamagedItemIsNotShownAsIfNothingWere(_ length: UInt64) throws {
+        try container.succeed("put", "k", "-", "--encoding", "identity", input: noise(200_000, seed: 1))
+        let handle = try FileHandle(forWritingTo: container.onlyItemFile())
+        try handle.truncate(atOffset: length)
+        try handle.close()
+        let outcome = try container.cachectl("show", "k")
+        #expect(outcome.status == 65)
+        #expect(outcome.output.isEmpty)
+        #expect(try container.cachectl("show", "k").status == 66)
+    }
+
     @Test func anUnknownKeyIsNotFound() throws {
         let outcome = try container.cachectl("show", "k\u{1B}")
         #expect(outcome.status == 66)
