@@ -111,7 +111,8 @@ final class Admission: Sendable {
         return nil
     }
 
-    private func demandRoom(for newcomer: Newcomer) {
+    /// Has maintenance make room for more of a newcomer soon.
+    func demandRoom(for newcomer: Newcomer) {
         isDemandWanted.store(false, ordering: .relaxed)
         demand.withLock { demand in
             // Stores overlap, so a more urgent item may be admitted after one that is to stay nevertheless.

@@ -37,15 +37,16 @@ extension Admission {
     /// The most that ``trimAhead()`` evicts in one transaction, which takes about a millisecond: stores that need a grant wait
     /// no longer than that.
     private static let trimStep: Int64 = 128 << 10
+    /// After so many, other maintenance has its turn: who stores without a pause takes what each step gains.
+    private static let mostTrimSteps = 32
 
     /// Makes room in advance for what was admitted last, in small steps, while stores go on with what they were granted and
     /// are granted more.
     func trimAhead() throws(CacheError) {
         guard let newcomer = takeDemand() else { return }
-        var isDone = false
-        while !isDone {
+        for _ in 0..<Self.mostTrimSteps {
             var transfer = Transfer()
-            isDone = try run(makingRoom: true, givingUp: false, &transfer) { transaction, transfer in
+            let isDone = try run(makingRoom: true, givingUp: false, &transfer) { transaction, transfer in
                 var isDone = true
                 try attempt {
                     isDone = try trimStep(for: newcomer, transaction)
@@ -53,7 +54,9 @@ extension Admission {
                 }
                 return isDone
             }
+            if isDone { return }
         }
+        demandRoom(for: newcomer)
     }
 
     /// - Returns: Whether no step is left.
