@@ -117,6 +117,14 @@ extension CacheCommand {
         )
     }
 
+    /// Why there is nothing under a key that is neither cached nor in place as an opened file.
+    func absence(of key: ItemKey, in cache: PrefetchCache) async throws -> any Error {
+        guard let lost = try await cache.promotedFiles().first(where: { $0.key == key }) else {
+            return CommandFailure(.absent, of: key)
+        }
+        return CacheError.movedOrDeleted(key: key, lost.path.displayText)
+    }
+
     func result(of body: () async throws -> Void) async -> Result<Void, any Error> {
         do {
             return .success(try await body())

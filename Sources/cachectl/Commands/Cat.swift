@@ -65,7 +65,11 @@ struct Cat: CacheCommand {
         var wanted: Range<Int64>?
         if let range { wanted = try range.resolved(length: try await contentBytes(in: cache)) }
         let lookup = try await cache.stream(key, range: wanted) { try StandardStreams.write($0) }
-        if case .miss(let miss) = lookup { throw CommandFailure(miss, of: key) }
+        switch lookup {
+        case .hit: break
+        case .miss(.absent): throw try await absence(of: key, in: cache)
+        case .miss(let miss): throw CommandFailure(miss, of: key)
+        }
     }
 
     private func follow(_ cache: PrefetchCache) async throws {

@@ -29,10 +29,7 @@ struct Explain: CacheCommand {
                         "'\(key)' was opened and is the user's file: it is not evicted. It is \(file.path.displayText)."
                     ])
             }
-            if let lost = try await cache.promotedFiles().first(where: { $0.key == key }) {
-                throw CacheError.movedOrDeleted(key: key, lost.path.displayText)
-            }
-            throw CommandFailure(.absent, of: key)
+            throw try await absence(of: key, in: cache)
         }
         let usualAge = try await cache.outlook().usualAge
         let figures = try await cache.history().bySource.first { $0.source == outlook.item.source }?.figures

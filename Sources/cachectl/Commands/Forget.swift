@@ -28,15 +28,22 @@ struct Forget: CacheCommand {
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         var unknown: [String] = []
+        var records: [JSONObject] = []
         for key in keys {
             guard let (end, isDeleted) = try await forget(key, in: cache) else {
                 unknown.append("'\(key)'")
                 continue
             }
             let json: JSONObject = ["forgotten": key.string]
-            try output.report(
-                deleteFile ? json.adding(["fileDeleted": isDeleted]) : json, ["forgot \(key); \(end)"],
-                isConfirmation: true)
+            records.append(deleteFile ? json.adding(["fileDeleted": isDeleted]) : json)
+            if !output.isJSON { try output.confirm("forgot \(key); \(end)") }
+        }
+        if output.isJSON {
+            if keys.count > 1 {
+                try output.print(json: records, as: "keys")
+            } else if let record = records.first {
+                try output.print(json: record)
+            }
         }
         guard unknown.isEmpty else {
             throw CommandFailure(

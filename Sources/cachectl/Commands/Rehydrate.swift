@@ -67,7 +67,7 @@ struct Rehydrate: CacheCommand {
         if let file = files.first(where: { $0.provenance?.url == nil }) {
             let count = files.count - downloads.count
             throw CommandFailure(
-                .unavailable,
+                .notFound,
                 "'\(file.key)'\(count > 1 ? " and \(count - 1) more" : "") cannot be downloaded again: no URL was "
                     + "recorded; let the app download it, or 'cachectl forget' the key")
         }

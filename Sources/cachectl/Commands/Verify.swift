@@ -56,7 +56,7 @@ struct Verify: CacheCommand {
         if report.damaged > 0 {
             let advice =
                 report.damaged == report.quarantined
-                ? "they were quarantined; store them again"
+                ? "they were quarantined until their room is needed; store them again"
                 : report.advice
             throw CommandFailure(.damaged, "damaged: \(report.damaged); \(advice)")
         }

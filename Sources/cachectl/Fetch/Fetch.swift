@@ -10,7 +10,8 @@ struct Fetch: CacheCommand {
         abstract: "Downloads items, and resumes interrupted downloads.",
         usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
         discussion: """
-            Items that are already stored are downloaded again only when the server has another version. An \
+            Items that are already stored are downloaded again only when the server has another version, and otherwise keep \
+            the destination and the priority that they were stored with. An \
             interrupted download keeps its whole mebibytes, and the next 'fetch' of its key resumes there, if the \
             server can and --to, --name and --source are the same; Ctrl-C interrupts all downloads in this way. Each item is reported as "stored"; as \
             "unchanged", if the server has no newer version; as "kept", if it was there and the server was not \

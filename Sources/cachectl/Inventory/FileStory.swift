@@ -48,7 +48,10 @@ struct FileStory {
             case .promoted: sentences.append("It is the file of an opened item\(key).")
             case .link: sentences.append("It is a symbolic link.")
             case .special: sentences.append("It is a socket, a pipe or a device.")
-            default: sentences.append("It is a file that the cache did not create, or was told to forget.")
+            default:
+                sentences.append(
+                    "It is a file that the cache does not know: it did not create it, was told to forget it, or somebody has "
+                        + "moved it here.")
             }
         }
         sentences.append("Its length is \(Size.exactText(file.length)).")

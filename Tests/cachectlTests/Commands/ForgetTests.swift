@@ -62,6 +62,15 @@ import Testing
         #expect(try container.cachectl("open", "a").status == 66)
     }
 
+    @Test func jsonOfSeveralKeysIsOneObject() throws {
+        for key in ["a", "b"] {
+            try container.succeed("put", key, "-", input: text)
+            try container.succeed("open", key)
+        }
+        let keys = try container.json("forget", "a", "b")["keys"] as? [[String: Any]]
+        #expect(keys?.compactMap { $0["forgotten"] as? String } == ["a", "b"])
+    }
+
     @Test func whatWasNeverOpenedIsNotFound() throws {
         try container.succeed("put", "k", "-", input: text)
         for key in ["k", "unknown\u{1B}"] {

@@ -37,7 +37,7 @@ import Testing
         let server = try HTTPTestServer { TestResource(text).answer(to: $0) }
         _ = try loseFile(server)
         let outcome = try container.cachectl("rehydrate")
-        #expect(outcome.status == 69)
+        #expect(outcome.status == 66)
         #expect(outcome.errors.contains("no URL was recorded"))
         #expect(server.requests.count == 1)
     }
