@@ -4,7 +4,7 @@ import PrefetchCaching
 
 /// Stores at the pace of a network, into a cache with room for all and into one that is full.
 ///
-/// Who stores without a pause into a full cache waits for evictions sooner or later, since each costs more than a store. At a
+/// Whoever stores without a pause into a full cache waits for evictions sooner or later, since each costs more than a store. At a
 /// pace that the processor keeps up with, nothing should have to wait.
 struct Pacing {
     /// 32 MB of content in a second.
@@ -49,6 +49,7 @@ struct Pacing {
                 // What had to wait for the one before has waited as well.
                 let delay = max(.zero, ContinuousClock.now - due)
                 if delay == .zero {
+                    // The pace is what is measured.
                     try await Task.sleep(until: due)
                     due = .now
                 }

@@ -50,8 +50,8 @@ public final class PrefetchCache: Sendable {
 
     /// Opens a cache in a given environment, for tests or with a logger of your own.
     ///
-    /// With `isRecovering` false, the leftovers of a crash stay, to be inspected, or reported by ``repair(dryRun:keepingQuarantined:)``; the
-    /// cache remains usable.
+    /// With `isRecovering` false, the leftovers of a crash stay, to be inspected, or reported by
+    /// ``repair(dryRun:keepingQuarantined:)``; the cache remains usable.
     ///
     /// - Throws: As ``init(areas:)``.
     public convenience init(areas: StorageAreas, environment: CacheEnvironment, isRecovering: Bool = true)

@@ -34,10 +34,10 @@ extension Admission {
         return levels
     }
 
-    /// The most that ``trimAhead()`` evicts in one transaction, which takes about a millisecond: stores that need a grant wait
-    /// no longer than that.
-    private static let trimStep: Int64 = 128 << 10
-    /// After so many, other maintenance has its turn: who stores without a pause takes what each step gains.
+    /// The charged bytes that ``trimAhead()`` evicts in one transaction: stores that need a grant wait no longer than that
+    /// takes. Measured in the documentation, see "Beside others" in Performance.
+    private static let bytesPerTrimStep: Int64 = 128 << 10
+    /// After so many steps, other maintenance has its turn: whoever stores without a pause takes what each one gains.
     private static let mostTrimSteps = 32
 
     /// Makes room in advance for what was admitted last, in small steps, while stores go on with what they were granted and
@@ -66,7 +66,7 @@ extension Admission {
         let excess = try transaction.usedBytes() - Watermarks.low(snapshot.limit)
         guard excess > 0 else { return true }
         return try watch.noting(transaction, from: snapshot.capacity.state.available) {
-            let step = min(excess, Self.trimStep)
+            let step = min(excess, Self.bytesPerTrimStep)
             return try evictor.makeSomeRoom(step, for: newcomer, from: transaction) < step || step == excess
         }
     }
