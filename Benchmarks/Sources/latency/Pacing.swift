@@ -9,6 +9,8 @@ import PrefetchCaching
 struct Pacing {
     /// 32 MB of content in a second.
     private static let period = Duration.microseconds(500)
+    /// Long enough for trimming to begin at least once.
+    private static let shortest = Duration.seconds(1.5)
     /// Of which trimming takes a twentieth at a time: some 1,600 items.
     private static let budget = ByteCount.mebibytes(256)
 
@@ -30,6 +32,7 @@ struct Pacing {
     }
 
     func measure(_ number: Int, for duration: Duration, _ round: inout Round) async throws {
+        let duration = max(duration, Self.shortest)
         round.latencies[.storePaced] = try await store(in: roomy, "\(number)", for: duration)
         let before = try await full.statistics().evictions
         round.latencies[.storeTrimming] = try await store(in: full, "\(number)", for: duration)
