@@ -15,51 +15,56 @@ extension CatalogTransaction {
     /// Deletes the rows of files that are gone: by one statement, however many they are.
     func deleteRows(_ hashes: [KeyHash], because reason: Departure) throws {
         guard !hashes.isEmpty else { return }
-        let deletion =
-            hashes.count == 1
-            ? "DELETE FROM item WHERE hash = ?1" : "\(Self.list) DELETE FROM item WHERE hash IN listed"
+        let listed = hashes.count == 1 ? "WITH listed(hash) AS (SELECT ?1)" : Self.list
+        let list: StatementArguments = [Data(hashes.lazy.flatMap(\.bytes))]
+        if isRemembered(reason) {
+            // Both in the order in which they have left, which is not that of the rows.
+            try change(
+                """
+                \(listed) \(Self.remembering) SELECT hash, source, contentLength, storedAt
+                FROM listed CROSS JOIN item USING (hash) WHERE kind = 0 AND uses = 0
+                """, list)
+            if database.changesCount > 0 { try forgetEarliestDeparted() }
+        }
         let rows = try Row.fetchCursor(
-            database.cachedStatement(sql: "\(deletion) RETURNING \(Departing.columns), hash"),
-            arguments: [Data(hashes.lazy.flatMap(\.bytes))])
+            database.cachedStatement(
+                sql: "\(listed) DELETE FROM item WHERE hash IN listed RETURNING \(Departing.columns), hash"),
+            arguments: list)
         var departing: [Data: Departing] = [:]
         while let row = try rows.next() {
             departing[try row.value(Departing.columnCount)] = try Departing(row)
         }
-        var isAnyRemembered = false
-        // In the order in which they have left, which is not that of the rows.
         for hash in hashes.map(\.data) {
             guard let row = departing[hash], row.kind == .item else { continue }
-            let event = row.leaving(reason)
-            changes.note(event)
-            if try remember(event, of: hash) { isAnyRemembered = true }
+            changes.note(row.leaving(reason))
         }
-        if isAnyRemembered { try forgetEarliestDeparted() }
     }
 
     /// The table `listed` of the hashes that follow each other in the first argument.
     private static let list = """
         WITH RECURSIVE place(start) AS (
             SELECT 1 UNION ALL SELECT start + 16 FROM place WHERE start + 16 < length(?1)
-        ), listed AS (SELECT substr(?1, start, 16) FROM place)
+        ), listed(hash) AS (SELECT substr(?1, start, 16) FROM place)
         """
+
+    private static let remembering =
+        "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt)"
+
+    /// Whether an item that has left unused is remembered.
+    private func isRemembered(_ reason: Departure) -> Bool {
+        reason != .opened && reason != .replaced && !changes.isRebuilding
+    }
 
     /// Notes what happened to an item, and remembers one that has left unused.
     ///
     /// - Parameter hash: That of the item; `nil` if the event says nothing about one.
     func note(_ event: UsageEvent, of hash: KeyHash?) throws {
         changes.note(event)
-        if let hash, try remember(event, of: hash.data) { try forgetEarliestDeparted() }
-    }
-
-    /// - Returns: Whether the item has left unused, and is remembered.
-    private func remember(_ event: UsageEvent, of hash: Data) throws -> Bool {
-        guard case .left(let reason, wasUsed: false) = event.kind, reason != .opened, reason != .replaced,
-            !changes.isRebuilding
-        else { return false }
+        guard let hash, case .left(let reason, wasUsed: false) = event.kind, isRemembered(reason) else { return }
         try change(
-            "INSERT OR REPLACE INTO departed (hash, source, contentLength, storedAt) VALUES (?, ?, ?, ?)",
-            [hash, event.source, event.contentBytes, event.storedAt ?? 0])
-        return true
+            "\(Self.remembering) VALUES (?, ?, ?, ?)",
+            [hash.data, event.source, event.contentBytes, event.storedAt ?? 0])
+        try forgetEarliestDeparted()
     }
 
     /// Must follow an insertion into `departed`, since it uses `last_insert_rowid()`.
