@@ -18,13 +18,12 @@ struct AttemptFailure: Error {
     var wasResumed = false
     /// Whether the body was encoded for the transfer.
     var wasEncoded = false
-    /// Whether another process is fetching the content, and nothing of the key was cached.
-    var elsewhereWithoutItem: Bool?
+    /// Set while another process is fetching the content.
+    var elsewhere: Elsewhere?
 
-    /// Another process is fetching the content.
-    init(elsewhereWithoutItem: Bool) {
+    init(elsewhere: Elsewhere) {
         reason = nil
-        self.elsewhereWithoutItem = elsewhereWithoutItem
+        self.elsewhere = elsewhere
     }
 
     /// Converts any error thrown during an attempt, in the task that made it.
@@ -125,10 +124,10 @@ struct DownloadRun: Sendable {
                 }
             }
             await countFetched(keeping: failure.keptBytes)
-            if let isWithoutItem = failure.elsewhereWithoutItem {
+            if let elsewhere = failure.elsewhere {
                 do {
                     // Injected: a timer, which a test advances. No process says when it has fetched something.
-                    try await environment.sleep(next.waits.next(withoutItem: isWithoutItem))
+                    try await environment.sleep(next.waits.next(elsewhere))
                     continue
                 } catch {
                     return job.stoppedOutcome(keptBytes: furthest)
@@ -263,9 +262,12 @@ struct DownloadRun: Sendable {
             return try await download(unless: item?.validator, replacing: replaced, in: attempt)
         }
         switch try await cache.claim(request.key) {
-        case .heldElsewhere(isRunning: true): throw AttemptFailure(elsewhereWithoutItem: item == nil)
-        // A stopped process may hold it for ever.
-        case .heldElsewhere(isRunning: false), .unsupported:
+        case .heldElsewhere(isRunning: true) where !attempt.waits.areInVain:
+            throw AttemptFailure(
+                elsewhere: Elsewhere(
+                    isWithoutItem: item == nil, arrivedBytes: try await cache.arrivedBytes(of: request.key)))
+        // A stopped process may hold it for ever, and not all are known to be stopped.
+        case .heldElsewhere, .unsupported:
             return try await download(unless: item?.validator, replacing: replaced, in: attempt)
         case .claimed(let claim):
             job.keep(claim)
@@ -339,16 +341,36 @@ struct DownloadRun: Sendable {
     }
 }
 
+/// What is known of a download that another process has begun.
+struct Elsewhere {
+    /// Whether nothing of the key is cached.
+    let isWithoutItem: Bool
+    /// Bytes of content that have arrived in whole chunks.
+    let arrivedBytes: Int64
+}
+
 /// The waits for another process that is fetching the content.
 struct Waits: Sendable {
+    /// How long to wait while nothing arrives. A frozen process appears to be running, and of some nothing is known. One
+    /// that receives 10 kB a second completes a chunk in less.
+    static let longest = Duration.seconds(120)
+
     private(set) var count = 0
     /// Whether nothing of the key was cached when they began.
     private(set) var beganWithoutItem = false
+    private var arrivedBytes: Int64 = 0
+    /// For how long nothing has arrived.
+    private var inVain = Duration.zero
+
+    var areInVain: Bool { inVain >= Self.longest }
 
     /// How long to wait now: 50 milliseconds at first, twice as long each time, and never above 2 seconds.
-    mutating func next(withoutItem: Bool) -> Duration {
-        if count == 0 { beganWithoutItem = withoutItem }
-        defer { count += 1 }
-        return min(.milliseconds(50) * (1 << min(count, 6)), .seconds(2))
+    mutating func next(_ elsewhere: Elsewhere) -> Duration {
+        if count == 0 { beganWithoutItem = elsewhere.isWithoutItem }
+        let duration = min(.milliseconds(50) * (1 << min(count, 6)), .seconds(2))
+        count += 1
+        inVain = elsewhere.arrivedBytes == arrivedBytes ? inVain + duration : .zero
+        arrivedBytes = elsewhere.arrivedBytes
+        return duration
     }
 }

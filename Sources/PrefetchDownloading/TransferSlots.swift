@@ -5,8 +5,14 @@ internal import Synchronization
 final class TransferSlots: Sendable {
     private struct State {
         var queue: SlotQueue
-        /// What to do with the slots that are waited for.
-        var waiting: [Int: @Sendable () -> Void] = [:]
+        var waiting: [Int: Waiting] = [:]
+    }
+
+    private struct Waiting {
+        /// Whether a task waits, whose cancellation ends the wait.
+        let isOfTask: Bool
+        /// What to do with the slot.
+        let body: @Sendable () -> Void
     }
 
     private let state: UnfairMutex<State>
@@ -19,18 +25,23 @@ final class TransferSlots: Sendable {
     /// Calls `body` when a slot is free, which the next ``use(_:isHeld:_:)`` then holds. A download that waits in this way
     /// needs no task.
     func take(_ entry: SlotQueue.Entry, _ body: @escaping @Sendable () -> Void) {
+        add(entry, Waiting(isOfTask: false, body: body))
+    }
+
+    private func add(_ entry: SlotQueue.Entry, _ waiting: Waiting) {
         change { state in
-            state.waiting[entry.number] = body
+            state.waiting[entry.number] = waiting
             state.queue.add(entry)
         }
     }
 
-    /// Gives up waiting.
+    /// Gives up waiting without a task.
     ///
-    /// - Returns: Whether the entry was waiting; otherwise it has been called, or is about to be.
+    /// - Returns: Whether the entry was waiting; otherwise it has been called, or is about to be, or its task waits.
     func withdraw(_ number: Int) -> Bool {
         state.withLock { state in
-            guard state.waiting.removeValue(forKey: number) != nil else { return false }
+            guard state.waiting[number]?.isOfTask == false else { return false }
+            state.waiting[number] = nil
             state.queue.remove(number)
             return true
         }
@@ -53,7 +64,7 @@ final class TransferSlots: Sendable {
     private func wait(_ entry: SlotQueue.Entry) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                take(entry) { continuation.resume() }
+                add(entry, Waiting(isOfTask: true) { continuation.resume() })
                 // The cancellation handler may have run before the continuation was stored.
                 if Task.isCancelled { wake(entry.number) }
             }
@@ -76,7 +87,7 @@ final class TransferSlots: Sendable {
     }
 
     private func wake(_ number: Int) {
-        state.withLock { $0.waiting.removeValue(forKey: number) }?()
+        state.withLock { $0.waiting.removeValue(forKey: number) }?.body()
     }
 
     private func change(_ body: (inout State) -> Void) {
@@ -84,7 +95,7 @@ final class TransferSlots: Sendable {
             body(&state)
             return state.queue.start().compactMap { state.waiting.removeValue(forKey: $0) }
         }
-        for body in started { body() }
+        for waiting in started { waiting.body() }
     }
 }
 

@@ -204,54 +204,6 @@ import Testing
         #expect(try row() == 0)
     }
 
-    /// A full cache is trimmed in steps, and what stores were granted meanwhile is left to them.
-    @Test func roomIsMadeInAdvanceWhileStoresGoOn() throws {
-        let fileSystem = InterceptingFileSystem()
-        let now = Atomic<Int>(0)
-        var environment = try container.engine(fileSystem: fileSystem, probe: nil).environment
-        environment.uptime = { .milliseconds(now.load(ordering: .relaxed)) }
-        let engine = try Engine(areas: container.areas(), environment: environment)
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(80))))
-        var stored = 0
-        func store() throws {
-            stored += 1
-            try engine.store(noise(100_000, seed: UInt64(stored)), ItemKey(number: stored))
-        }
-        try store()
-        #expect(try engine.maintainInTurn(), "nothing was maintained yet")
-        // Evictions, and how many there were between two looks at the volume: one follows each step.
-        let evictions = Atomic<Int>(0)
-        let inStep = Atomic<Int>(0)
-        let most = Atomic<Int>(0)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            switch operation.kind {
-            case .unlink where operation.path?.contains("/items/") == true:
-                most.max(inStep.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
-                guard evictions.add(1, ordering: .relaxed).newValue == 1 else { return }
-                // Within the transaction. A store that needed another one would end the process.
-                do { try engine.store(noise(20), "beside") } catch { Issue.record(error) }
-            case .volume: inStep.store(0, ordering: .relaxed)
-            default: break
-            }
-        }
-        func free() -> Int64 { engine.catalog.inMemory { $0.allowance.free } }
-        var hasRenewed = false
-        while evictions.load(ordering: .relaxed) == 0, stored < 1000 {
-            let before = free()
-            try store()
-            #expect(!hasRenewed || free() < before, "a store has to wait for a grant")
-            #expect(evictions.load(ordering: .relaxed) == 0, "a store evicts for itself")
-            if engine.isUrgent {
-                #expect(try !engine.maintainInTurn(), "the rest is not due yet")
-                hasRenewed = true
-            }
-        }
-        #expect(try engine.content("beside") != nil)
-        #expect(evictions.load(ordering: .relaxed) > 20)
-        #expect((1...2).contains(most.load(ordering: .relaxed)), "all of them at once")
-        #expect(free() > 1 << 19)
-    }
-
     @Test func whatIsNotToBeHadIsNotAskedForAgainAndAgain() throws {
         try engine.configure(CacheConfiguration(budget: .fixed(.gibibytes(4))))
         for number in 0..<40 {

@@ -73,6 +73,25 @@ import Testing
         #expect(try container.files(below: container.documents) == ["a", "bad", "c"])
     }
 
+    /// A damaged item is quarantined when the others have been opened. What was stored in its place until then is sound.
+    @Test func theSoundItemThatReplacesADamagedOneStays() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        for key in ["sound", "damaged"] as [ItemKey] { try engine.store(prose(5000), key) }
+        var file = try Data(contentsOf: container.item("damaged"))
+        file[30] ^= 1
+        try file.write(to: container.item("damaged"))
+        fileSystem.intercept { operation in
+            guard operation.kind == .rename, operation.newName == "sound" else { return }
+            do { try engine.store(prose(6000), "damaged") } catch { Issue.record(error) }
+        }
+        let results = engine.open(["damaged", "sound"])
+        guard case .success(.miss(.damaged)) = results[0] else { Issue.record("\(results[0])"); return }
+        #expect(try content(of: results[1]) == prose(5000))
+        #expect(try engine.content("damaged") == prose(6000))
+        #expect(try engine.statistics().quarantinedItems == 0)
+    }
+
     @Test func aFlushThatFailsIsNotTriedAgain() throws {
         let world = SimulatedWorld()
         let items = [SimulatedItem("a", .lz4, seed: 1), SimulatedItem("b", .lz4, seed: 2)]

@@ -83,6 +83,40 @@ import Testing
         #expect(needed > 2 << 20)
     }
 
+    private func store(_ key: ItemKey, of length: Int, _ turn: Turn) throws -> Bool {
+        try noise(length).withBytes { bytes throws(CacheError) in
+            try engine.store(
+                bytes, as: ItemMetadata(key), encoding: .automatic, on: AdmissionTerms(.evicting, turn))
+        }.isStored
+    }
+
+    /// What is leased when one item of a list is refused may give way to the next.
+    @Test func aLeaseDoesNotRefuseTheRestOfAList() throws {
+        let round = Round()
+        try fill(0..<1, of: 3 << 20)
+        #expect(try store("first", of: 3 << 20, round.add("first")))
+        let lease = try lease(ItemKey(number: 0))
+        #expect(try !store("second", of: 3 << 20, round.add("second")), "nothing may give way to it")
+        fileSystem.close(lease)
+        #expect(try store("third", of: 3 << 20, round.add("third")))
+    }
+
+    /// Of an item whose length is not known more is reserved than it needs, as long as that is to be had.
+    @Test func anItemThatFitsIsNotTakenForRefusedSinceMoreDoesNot() throws {
+        let round = Round()
+        try engine.store(noise(5 << 20), "pinned")
+        let pin = try lease("pinned")
+        defer { fileSystem.close(pin) }
+        let terms = AdmissionTerms(.evicting, round.add("growing"))
+        guard
+            case .begun(let store) = try engine.beginStore(
+                ItemMetadata("growing"), encoding: .forced(.identity), expectedLength: nil, on: terms)
+        else { Issue.record("refused"); return }
+        try store.append(mebibytes: 2)
+        #expect(try store.commit().isStored)
+        #expect(terms.turn?.leastRefused == nil)
+    }
+
     @Test(arguments: [ItemLimits.contentBytes + 1, .max])
     func aLengthBeyondTheFormatIsAnErrorAtOnce(length: Int64) throws {
         try configure {

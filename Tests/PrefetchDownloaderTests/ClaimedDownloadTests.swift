@@ -20,11 +20,13 @@ import Testing
         let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
         let first = cache.downloader().prefetch(DownloadRequest(server.url()))
         await first.hasReceived(2_200_000)
+        other.clock.stop(after: 3)
         let second = other.downloader().prefetch(DownloadRequest(server.url()))
         await other.clock.hasSlept(3)
         #expect(server.requests.count == 1)
         gate.open()
         #expect(await first.outcome.isStored)
+        other.clock.goOn()
         // Without asking whether it is the newest version: it is as new as an answer would be.
         #expect(await second.outcome == .alreadyCached)
         #expect(server.requests.count == 1)
@@ -38,10 +40,12 @@ import Testing
             { resource.answer(to: $0) })
         let first = cache.downloader { $0.attempts = 1 }.prefetch(DownloadRequest(server.url()))
         await first.hasReceived(2_200_000)
+        other.clock.stop(after: 1)
         let second = other.downloader().prefetch(DownloadRequest(server.url()))
         await other.clock.hasSlept(1)
         gate.open()
         #expect(await first.outcome.error != nil)
+        other.clock.goOn()
         #expect(await second.outcome.isStored)
         #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20])
     }
@@ -69,6 +73,7 @@ import Testing
             inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
         let first = cache.downloader().prefetch(DownloadRequest(server.url()))
         await first.hasReceived(2_200_000)
+        other.clock.stop(after: 1)
         let downloader = other.downloader()
         let waiting = downloader.prefetch(DownloadRequest(server.url()))
         await other.clock.hasSlept(1)
@@ -78,9 +83,32 @@ import Testing
             Issue.record("not delivered")
             return
         }
+        other.clock.goOn()
         #expect(await waiting.outcome.isStored)
         gate.open()
         _ = await first.outcome
+    }
+
+    /// A frozen process appears to be running, and of a process in another namespace nothing is known.
+    @Test func whoReceivesNothingIsNotWaitedForForEver() async throws {
+        let gate = Gate()
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
+        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await first.hasReceived(2_200_000)
+        #expect(await other.downloader().prefetch(DownloadRequest(server.url())).outcome.isStored)
+        let waited = other.clock.slept.reduce(.zero, +)
+        #expect((Waits.longest..<Waits.longest + .seconds(5)).contains(waited))
+        gate.open()
+        _ = await first.outcome
+    }
+
+    @Test func whoReceivesSomethingIsWaitedFor() {
+        var waits = Waits()
+        for number in 0..<1000 {
+            _ = waits.next(Elsewhere(isWithoutItem: true, arrivedBytes: Int64(number / 50)))
+            #expect(!waits.areInVain)
+        }
     }
 
     @Test func whoWaitsCanBeCancelled() async throws {
@@ -88,6 +116,7 @@ import Testing
         let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
         let first = cache.downloader().prefetch(DownloadRequest(server.url()))
         await first.hasReceived(2_200_000)
+        other.clock.stop(after: 1)
         let second = other.downloader().prefetch(DownloadRequest(server.url()))
         await other.clock.hasSlept(1)
         second.cancel()

@@ -46,9 +46,10 @@ final class Admission: Sendable {
     /// - Parameters:
     ///   - total: The charged bytes that the item needs in total, including those reserved before.
     ///   - newcomer: The item. Only what gives way to it is evicted.
+    ///   - isAhead: Whether it would do without them: then a refusal says nothing about the item.
     /// - Throws: ``Refused`` when they cannot be, and then no item was evicted for them; ``CacheError``.
     /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
-    func reserve(_ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer) throws {
+    func reserve(_ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer, isAhead: Bool = false) throws {
         if reserveInMemory(bytes, ofItem: total) {
             if isDemandWanted.load(ordering: .relaxed), newcomer.mode == .evicting {
                 demandRoom(for: newcomer)
@@ -64,7 +65,7 @@ final class Admission: Sendable {
             var transfer = Transfer()
             do {
                 return try run(&transfer) { transaction, transfer in
-                    try grant(bytes, ofItem: total, for: newcomer, &transfer, transaction)
+                    try grant(bytes, ofItem: total, for: newcomer, isAhead: isAhead, &transfer, transaction)
                 } committed: { refusal, allowance in
                     if refusal == nil { _ = allowance.reserve(bytes) }
                 }
@@ -81,8 +82,8 @@ final class Admission: Sendable {
 
     /// - Returns: Why nothing is granted, or `nil`. Not thrown: what was done for a refused item is committed as well.
     private func grant(
-        _ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer, _ transfer: inout Transfer,
-        _ transaction: CatalogTransaction
+        _ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer, isAhead: Bool,
+        _ transfer: inout Transfer, _ transaction: CatalogTransaction
     ) throws -> Refusal? {
         let snapshot = try watch.snapshot(transaction)
         if let refusal = snapshot.refusal(ofItem: total) { return refusal }
@@ -92,8 +93,10 @@ final class Admission: Sendable {
             (room, made) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
         }
         guard room >= bytes else {
-            if made.isOutweighed { catalog.noteDeclined(newcomer) }
-            newcomer.turn?.noteRefused(total)
+            if !isAhead {
+                if made.isOutweighed { catalog.noteDeclined(newcomer) }
+                newcomer.turn?.noteRefused(total)
+            }
             return made.obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)
         }
         let step = nextStep(ceiling)
@@ -251,8 +254,14 @@ final class Admission: Sendable {
     private func promise(_ grant: Int64, _ transfer: inout Transfer, _ transaction: CatalogTransaction) throws
     {
         catalog.inMemory { transfer.promise(grant, by: &$0.allowance) }
-        try catalog.raiseBound()
-        try transaction.changeAllowance(of: catalog.environment.session, by: grant)
+        do {
+            try catalog.raiseBound()
+            try transaction.changeAllowance(of: catalog.environment.session, by: grant)
+        } catch {
+            // The transaction may be committed all the same, see ``attempt(_:)``.
+            catalog.inMemory { transfer.withdraw(grant, from: &$0.allowance) }
+            throw error
+        }
     }
 
     func run<Result>(

@@ -75,7 +75,7 @@ final class Reservation {
         guard charged > bytes else { return }
         if !isLengthKnown {
             do {
-                try reserve(max(charged, bytes + step), needing: charged)
+                try reserve(max(charged, bytes + step), needing: charged, isAhead: true)
                 step = min(step * 2, Self.steps.upperBound)
                 return
             } catch is Refused {
@@ -107,8 +107,8 @@ final class Reservation {
             storedBytes: ItemFooter.storedBytesBound(contentBytes: contentBytes, metadata: metadata))
     }
 
-    private func reserve(_ wanted: Int64, needing charged: Int64) throws {
-        try admission.reserve(wanted - bytes, ofItem: charged, for: newcomer)
+    private func reserve(_ wanted: Int64, needing charged: Int64, isAhead: Bool = false) throws {
+        try admission.reserve(wanted - bytes, ofItem: charged, for: newcomer, isAhead: isAhead)
         bytes = wanted
     }
 

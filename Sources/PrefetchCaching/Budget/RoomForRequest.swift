@@ -51,6 +51,8 @@ final class RoomForRequest {
     private var isOutweighed = false
     /// Whether what precedes the newcomer in its round was passed over.
     private var isHeldByRound = false
+    /// Whether a file was passed over for now: it was leased, or could not be removed.
+    private var isHeldForNow = false
 
     /// - Parameters:
     ///   - policy: Chooses the victims. It may change its state in the catalog.
@@ -150,7 +152,8 @@ final class RoomForRequest {
         var isOver = false
         defer {
             attainableBytes = isOver ? foundBytes + goneBytes : evictable - stuckBytes
-            if attainableBytes < bytes, isHeldByRound, let newcomer {
+            // What is leased may be had soon, and nothing would tell.
+            if attainableBytes < bytes, isHeldByRound, !isHeldForNow, let newcomer {
                 newcomer.turn?.noteLeft(attainableBytes, of: evictable, forPriority: newcomer.priority)
             }
         }
@@ -217,7 +220,7 @@ final class RoomForRequest {
                 gone.append(victim)
                 goneBytes += measure.bytes(of: victim, .gone)
                 stuckBytes += measure.bytes(of: victim) - measure.bytes(of: victim, .gone)
-            case .leased: stuckBytes += measure.bytes(of: victim)
+            case .leased: passOver(victim)
             case .claimed(let claim):
                 let isKept = found.count - next < Self.mostClaims
                 if !isKept { evictor.files.release(claim) }
@@ -226,8 +229,13 @@ final class RoomForRequest {
             }
         } catch {
             evictor.warn(victim, error)
-            stuckBytes += measure.bytes(of: victim)
+            passOver(victim)
         }
+    }
+
+    private func passOver(_ victim: Victim) {
+        stuckBytes += measure.bytes(of: victim)
+        isHeldForNow = true
     }
 
     private func forgetGone() throws {
@@ -252,7 +260,7 @@ final class RoomForRequest {
         if try evictor.evict(victim, &tally, claim: claim, from: transaction) {
             seen.remove(victim.hash)
         } else {
-            stuckBytes += measure.bytes(of: victim)
+            passOver(victim)
         }
     }
 }

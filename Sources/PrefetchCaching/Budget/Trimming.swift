@@ -44,6 +44,7 @@ extension Admission {
     /// are granted more.
     func trimAhead() throws(CacheError) {
         guard let newcomer = takeDemand() else { return }
+        try catalog.beginWriting()
         for _ in 0..<Self.mostTrimSteps {
             var transfer = Transfer()
             let isDone = try run(makingRoom: true, givingUp: false, &transfer) { transaction, transfer in
@@ -62,10 +63,12 @@ extension Admission {
     /// - Returns: Whether no step is left.
     private func trimStep(for newcomer: Newcomer, _ transaction: CatalogTransaction) throws -> Bool {
         let snapshot = try watch.snapshot(transaction)
-        guard snapshot.capacity.state.total > 0 else { return true }
-        let excess = try transaction.usedBytes() - Watermarks.low(snapshot.limit)
-        guard excess > 0 else { return true }
-        return try watch.noting(transaction, from: snapshot.capacity.state.available) {
+        guard snapshot.capacity.state.total > 0, snapshot.refusal(ofItem: 0) == nil else { return true }
+        let used = try transaction.usedBytes()
+        guard used > Watermarks.low(snapshot.limit) else { return true }
+        let excess = used - Watermarks.low(snapshot.limit)
+        // What stores have written since the volume was measured is not what this step fails to free.
+        return try watch.noting(transaction, from: watch.available()) {
             let step = min(excess, Self.bytesPerTrimStep)
             return try evictor.makeSomeRoom(step, for: newcomer, from: transaction) < step || step == excess
         }
@@ -89,9 +92,7 @@ extension Admission {
     private func follow(_ levels: inout [Pressure], _ transaction: CatalogTransaction) throws {
         let snapshot = try watch.sample(transaction)
         levels.append(snapshot.pressure)
-        try trim(
-            snapshot, for: takeDemand(), because: snapshot.pressure > .normal ? .pressure : .budget,
-            transaction)
+        try trim(snapshot, because: snapshot.pressure > .normal ? .pressure : .budget, transaction)
         if try relieve(snapshot, transaction) { levels.append(try watch.sample(transaction).pressure) }
     }
 
@@ -109,24 +110,17 @@ extension Admission {
         }
     }
 
-    /// - Parameters:
-    ///   - newcomer: What room is made for in advance.
-    ///   - reason: Why there is less room than before.
+    /// - Parameter reason: Why there is less room than before.
     private func trim(
-        _ snapshot: BudgetSnapshot, for newcomer: Newcomer? = nil, because reason: Departure = .budget,
-        _ transaction: CatalogTransaction
+        _ snapshot: BudgetSnapshot, because reason: Departure = .budget, _ transaction: CatalogTransaction
     ) throws {
         // A volume that reports no size is unknown: nothing new is admitted, but nothing is evicted either.
         guard snapshot.capacity.state.total > 0 else { return }
         try transaction.shrinkWhereMuchIsFree()
         let limit = snapshot.limit
-        let used = try transaction.usedBytes()
-        guard used > (newcomer == nil ? limit : Watermarks.high(limit)) else { return }
+        guard try transaction.usedBytes() > limit else { return }
         try watch.noting(transaction, from: snapshot.capacity.state.available) {
-            if used > limit { try trim(to: limit, because: reason, transaction) }
-            guard let newcomer else { return }
-            let excess = try transaction.usedBytes() - Watermarks.low(limit)
-            try evictor.makeSomeRoom(excess, for: newcomer, from: transaction)
+            try trim(to: limit, because: reason, transaction)
         }
     }
 

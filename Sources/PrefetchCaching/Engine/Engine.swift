@@ -214,24 +214,19 @@ final class Engine: Sendable {
     func maintainInTurn() throws(CacheError) -> Bool {
         let now = environment.uptime()
         let isDue = lastMaintenance.withLock { $0.map { now - $0 >= FlushSchedule.delay } ?? true }
+        let isUrgent = isUrgent
         if admission.wantsTrimming {
             try admission.trimAhead()
-            guard isDue else {
-                history.save()
-                return false
-            }
-        }
-        guard isDue || !hasBacklog else {
-            defer { history.save() }
+        } else if isUrgent || catalog.inMemory({ $0.pending.entries.count > Self.backlogLimit / 16 }) {
+            // While the allowance is given up, stores wait: for as little as possible.
             try admission.writeBacklog()
+        }
+        guard isDue || !isUrgent else {
+            history.save()
             return false
         }
-        // While the allowance is given up, stores wait: for as little as possible.
-        if catalog.inMemory({ $0.pending.entries.count > Self.backlogLimit / 16 }) {
-            try admission.writeBacklog()
-        }
         try maintain()
-        return true
+        return !admission.wantsTrimming
     }
 
     /// Writes pending changes, releases the unused allowance to the other processes, and maintains the

@@ -83,14 +83,10 @@ extension Engine {
     {
         switch lookup {
         case .hit(let opened): noteOpen(opened)
-        case .miss(.damaged(let error)):
-            _ = try missed(key, error)
-        case .miss(.purged):
-            _ = try missed(key, .purged)
-        case .miss(.newerFormat(let version)):
-            _ = try missed(key, .newerVersion(version))
-        case .miss(.expired):
-            _ = try expired(key)
+        case .miss(.damaged), .miss(.purged), .miss(.newerFormat), .miss(.expired):
+            // Read once more, from the file that has the name now: meanwhile a sound one may have replaced it.
+            _ = try stream(key, nil, isUse: false, fromCacheOnly: true) { _ in }
+            catalog.inMemory { $0.pending.missed(key) }
         case .miss(.absent):
             catalog.noteMiss(key)
         }

@@ -120,6 +120,12 @@ struct Transfer {
         allowance.promise(bytes)
     }
 
+    /// Notes that the transaction goes on without a grant that was just promised.
+    mutating func withdraw(_ bytes: Int64, from allowance: inout Allowance) {
+        grant -= bytes
+        allowance.confirm(uncertain: bytes)
+    }
+
     func commit(to allowance: inout Allowance) {
         allowance.confirm(uncertain: unused + grant)
         allowance.add(grant)

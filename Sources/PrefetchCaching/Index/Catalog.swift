@@ -312,7 +312,10 @@ final class Catalog: Sendable {
                 (try budget.unlinkLeastRecentlyUsed(from: $0), session.takeEvictions())
             }
             inMemory { state in
-                freed.forEach { state.pending.removed($0, because: .pressure) }
+                for hash in freed {
+                    state.refund(hash)
+                    state.pending.removed(hash, because: .pressure)
+                }
                 state.pending.places += places
             }
             return !freed.isEmpty

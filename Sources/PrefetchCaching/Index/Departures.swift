@@ -60,7 +60,9 @@ extension CatalogTransaction {
     /// - Parameter hash: That of the item; `nil` if the event says nothing about one.
     func note(_ event: UsageEvent, of hash: KeyHash?) throws {
         changes.note(event)
-        guard let hash, case .left(let reason, wasUsed: false) = event.kind, isRemembered(reason) else { return }
+        guard let hash, case .left(let reason, wasUsed: false) = event.kind, isRemembered(reason) else {
+            return
+        }
         try change(
             "\(Self.remembering) VALUES (?, ?, ?, ?)",
             [hash.data, event.source, event.contentBytes, event.storedAt ?? 0])

@@ -6,7 +6,11 @@ final class TestClock: Sendable {
         var slept: [Duration] = []
         var lastNumber = 0
         var timeouts: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Those among them that are waits.
+        var stopped: Set<Int> = []
         var areTimeoutsOver = false
+        /// The waits that take no time.
+        var mostInstant = Int.max
         var listener: AsyncStream<Int>.Continuation?
     }
 
@@ -39,12 +43,26 @@ final class TestClock: Sendable {
         for sleeper in sleepers { sleeper.resume() }
     }
 
+    /// From the wait after so many on, each lasts until ``goOn()``.
+    func stop(after count: Int) { state.withLock { $0.mostInstant = count } }
+
+    func goOn() {
+        let sleepers = state.withLock { state in
+            state.mostInstant = .max
+            defer { state.stopped = [] }
+            return state.stopped.compactMap { state.timeouts.removeValue(forKey: $0) }
+        }
+        for sleeper in sleepers { sleeper.resume() }
+    }
+
     func sleep(_ duration: Duration) async throws {
-        guard duration == Self.timeout else {
-            state.withLock { state in
-                state.slept.append(duration)
-                state.listener?.yield(state.slept.count)
-            }
+        let isInstant = state.withLock { state in
+            guard duration != Self.timeout else { return false }
+            state.slept.append(duration)
+            state.listener?.yield(state.slept.count)
+            return state.slept.count <= state.mostInstant
+        }
+        guard !isInstant else {
             // Who asks again and again is to let others work.
             await Task.yield()
             return try Task.checkCancellation()
@@ -56,8 +74,11 @@ final class TestClock: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if !state.areTimeoutsOver { state.timeouts[number] = continuation }
-                    return state.areTimeoutsOver
+                    let isStopped = duration != Self.timeout
+                    let isOver = isStopped ? state.mostInstant == .max : state.areTimeoutsOver
+                    if !isOver { state.timeouts[number] = continuation }
+                    if !isOver, isStopped { state.stopped.insert(number) }
+                    return isOver
                 }
                 if isOver { continuation.resume() } else if Task.isCancelled { end(number) }
             }
