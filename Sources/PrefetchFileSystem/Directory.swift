@@ -13,6 +13,12 @@ package final class Directory: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Opens the folder at a path named by the user or the platform; symbolic links are followed.
+    package convenience init(at path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) {
+        let path = path.isEmpty ? "." : path
+        self.init(try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+    }
+
     deinit {
         fileSystem.close(descriptor)
     }
@@ -23,19 +29,16 @@ package final class Directory: Sendable {
         _ path: FilePath, permissions: FilePermissions, in fileSystem: any FileSystem
     ) throws(FileSystemError) -> Directory {
         do {
-            return Directory(
-                try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+            return try Directory(at: path, in: fileSystem)
         } catch {
             guard error.isNotFound, path.components.count > 0 else { throw error }
         }
-        let parentPath = path.removingLastComponent()
         let parent = try openOrCreate(
-            parentPath.isEmpty ? "." : parentPath, permissions: permissions, in: fileSystem)
+            path.removingLastComponent(), permissions: permissions, in: fileSystem)
         if try fileSystem.makeDirectory(path, in: .workingDirectory, permissions: permissions) {
             try fileSystem.synchronize(parent.descriptor)
         }
-        return Directory(
-            try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+        return try Directory(at: path, in: fileSystem)
     }
 
     /// Opens the subfolder at a relative `path` one component at a time, without following symbolic links, creating
@@ -73,7 +76,51 @@ package final class Directory: Sendable {
     }
 }
 
+extension Directory {
+    /// Whether this is one of some folders, or lies below one of them.
+    package func isBelow(_ folders: Set<FileAttributes.Identity>) throws(FileSystemError) -> Bool {
+        var current = self
+        var last: FileAttributes.Identity?
+        while true {
+            let identity = try fileSystem.attributes(of: current.descriptor).identity
+            if folders.contains(identity) { return true }
+            // The root is its own parent.
+            guard identity != last else { return false }
+            last = identity
+            do {
+                current = Directory(
+                    try fileSystem.open("..", in: current.descriptor, .directory), of: fileSystem)
+            } catch {
+                // Our own folders can be opened, so it is neither one of them nor below one.
+                guard error.isNotPermitted else { throw error }
+                return false
+            }
+        }
+    }
+}
+
+/// - Returns: `nil` when there is nothing under a name, or nothing of the expected kind.
+package func ifPresent<Value>(_ body: () throws(FileSystemError) -> Value) throws(FileSystemError) -> Value? {
+    do {
+        return try body()
+    } catch {
+        guard error.isNotFound || error.isNotRegularFile else { throw error }
+        return nil
+    }
+}
+
 extension FileSystem {
+    /// Removes a file.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    package func unlinkIfPresent(_ name: FilePath, in directory: Descriptor) throws(FileSystemError) -> Bool {
+        try ifPresent { () throws(FileSystemError) in
+            try unlink(name, in: directory)
+            return true
+        } ?? false
+    }
+
     /// Opens the folder at a relative `path` of at least one component below an open one, without following symbolic
     /// links, or returns `nil` if it does not exist.
     package func openFolder(_ path: FilePath, in directory: Descriptor) throws(FileSystemError) -> Directory?

@@ -156,10 +156,7 @@ struct FileReader {
         -> Directory?
     {
         if let folder, folder.number == number { return folder.handle }
-        let root = Directory(
-            try fileSystem.open(
-                inventory.root(ofFolder: number), in: .workingDirectory, .directoryFollowingLinks),
-            of: fileSystem)
+        let root = try Directory(at: inventory.root(ofFolder: number), in: fileSystem)
         guard let handle = try root.open(inventory.path(ofFolder: number)) else { return nil }
         folder = (number, handle)
         return handle

@@ -110,8 +110,7 @@ extension FileInventory {
         var opened: [(FilePath, Area?, Directory)] = []
         for (path, area) in place.roots {
             do {
-                let folder = try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks)
-                opened.append((path, area, Directory(folder, of: fileSystem)))
+                opened.append((path, area, try Directory(at: path, in: fileSystem)))
             } catch {
                 // An app may not have used all of its areas.
                 if error.isNotFound { continue }
@@ -136,22 +135,13 @@ extension FileInventory {
 
     /// The folder of an area, or `nil` if it does not exist or is not a folder.
     func areaFolder(_ path: FilePath, _ fileSystem: any FileSystem) throws(FileSystemError) -> Directory? {
-        do {
-            guard let container = place.container else {
-                return Directory(
-                    try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem
-                )
-            }
-            let root = Directory(
-                try fileSystem.open(container, in: .workingDirectory, .directoryFollowingLinks),
-                of: fileSystem)
+        try ifPresent { () throws(FileSystemError) -> Directory? in
+            guard let container = place.container else { return try Directory(at: path, in: fileSystem) }
+            let root = try Directory(at: container, in: fileSystem)
             var relative = path
             guard relative.removePrefix(container.lexicallyNormalized()) else { return nil }
             return try root.open(relative)
-        } catch {
-            if error.isNotFound || error.isNotRegularFile { return nil }
-            throw error
-        }
+        } ?? nil
     }
 
     /// A path as displayed: relative to the container, if it is in one.

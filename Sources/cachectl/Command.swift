@@ -158,8 +158,7 @@ private struct EmptyRoots {
         var path = path
         while true {
             do throws(FileSystemError) {
-                let descriptor = try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks)
-                return Directory(descriptor, of: fileSystem)
+                return try Directory(at: path, in: fileSystem)
             } catch {
                 guard error.isNotFound, path.removeLastComponent() else { throw error }
                 if path.isEmpty { path = "." }

@@ -78,7 +78,6 @@ import Testing
 
         let engine = try container.engine(isRecovering: false)
         let report = try engine.upgrade(isDryRun: false)
-        #expect(report.isChange)
         #expect(report.ledger == .init(before: 1, after: LedgerSchema.version))
         #expect(report.catalog == .init(before: 3, after: CatalogSchema.version))
         try engine.close()
@@ -86,7 +85,8 @@ import Testing
 
         let next = try container.engine(isRecovering: false)
         #expect(try next.items().map(\.key) == ["k"])
-        #expect(try !next.upgrade(isDryRun: false).isChange)
+        let again = try next.upgrade(isDryRun: false)
+        #expect(again.ledger?.isChange == false && again.catalog?.isChange != true)
         try next.close()
     }
 

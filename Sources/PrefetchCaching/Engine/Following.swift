@@ -121,7 +121,7 @@ extension Engine {
     /// - Returns: `nil` if the journal is not there, or cannot be used now: it may just be begun anew.
     private func journal(_ name: FilePath, in folder: Directory) throws(FileSystemError) -> PartialJournal? {
         let fileSystem = environment.fileSystem
-        do throws(FileSystemError) {
+        return try ifPresent { () throws(FileSystemError) -> PartialJournal? in
             let journal = try fileSystem.withFile(name, in: folder.descriptor, .read) {
                 file throws(FileSystemError) in
                 Result { () throws(ItemFormatError) in try PartialJournal(of: file, in: fileSystem) }
@@ -131,10 +131,7 @@ extension Engine {
             case .failure(.fileSystem(let error)): throw error
             case .failure: return nil
             }
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else { throw error }
-            return nil
-        }
+        } ?? nil
     }
 
     /// The content of a partial: at most to the end of the chunk at the offset.
@@ -153,13 +150,11 @@ extension Engine {
         guard index < journal.chunks.count else {
             return .awaited(ArrivedContent(version: version, bytes: journal.contentBytes))
         }
-        let file: Descriptor
-        do {
-            file = try fileSystem.open(partial.chunks, in: partial.folder.descriptor, .read)
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
-            return nil
-        }
+        let opened = try onFiles(
+            ifPresent { () throws(FileSystemError) in
+                try fileSystem.open(partial.chunks, in: partial.folder.descriptor, .read)
+            })
+        guard let file = opened else { return nil }
         defer { fileSystem.close(file) }
         let data = try onItem(
             journal.withContent(ofChunk: Int(index), in: file, of: fileSystem, codecs: codecs) { content in

@@ -133,11 +133,9 @@ extension Engine {
 
     private func openPromotedFile(_ entry: LedgerEntry) throws(CacheError) -> Descriptor? {
         guard let folder = try destinations.existingFolder(of: entry) else { return nil }
-        do throws(FileSystemError) {
-            return try environment.fileSystem.open(entry.name.path, in: folder.descriptor, entry.openMode)
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
-            return nil
-        }
+        return try onFiles(
+            ifPresent { () throws(FileSystemError) in
+                try environment.fileSystem.open(entry.name.path, in: folder.descriptor, entry.openMode)
+            })
     }
 }

@@ -110,19 +110,17 @@ final class CacheFolders: Sendable {
     }
 
     private func openItemNow(_ hash: KeyHash) throws(CacheError) -> Descriptor? {
-        do throws(FileSystemError) {
-            return try fileSystem.open(
-                CacheLayout.file(of: hash), in: current.items.descriptor, .readWithoutAccessTime
-            ) {
-                file throws(FileSystemError) in
-                _ = try fileSystem.lockIfSupported(file, .shared)
-                return true
-            }
-        } catch {
-            // A symbolic link, or the like, under the name of an item is not ours and is left alone.
-            guard error.isNotFound || error.isNotRegularFile else { throw .fileSystem(error) }
-            return nil
-        }
+        // A symbolic link, or the like, under the name of an item is not ours and is left alone.
+        try onFiles(
+            ifPresent { () throws(FileSystemError) in
+                try fileSystem.open(
+                    CacheLayout.file(of: hash), in: current.items.descriptor, .readWithoutAccessTime
+                ) {
+                    file throws(FileSystemError) in
+                    _ = try fileSystem.lockIfSupported(file, .shared)
+                    return true
+                }
+            }) ?? nil
     }
 
     /// The folder for damaged items, created when it is first needed.

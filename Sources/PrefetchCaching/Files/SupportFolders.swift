@@ -92,9 +92,7 @@ final class SupportFolders: Sendable {
     private func existingTopFolder(of area: Area) throws(FileSystemError) -> Directory? {
         if area == .applicationSupport { return try root.open(CacheLayout.files) }
         do {
-            let folder = try fileSystem.open(
-                root(of: area), in: .workingDirectory, .directoryFollowingLinks)
-            return Directory(folder, of: fileSystem)
+            return try Directory(at: root(of: area), in: fileSystem)
         } catch {
             guard error.isNotFound else { throw error }
             return nil
@@ -188,9 +186,7 @@ final class SupportFolders: Sendable {
     /// All staging folders that exist, except in mount points below an area, which are inspected when they are used.
     func stagingFolders() throws(FileSystemError) -> [Directory] {
         do {
-            let documents = Directory(
-                try fileSystem.open(areas.documents, in: .workingDirectory, .directoryFollowingLinks),
-                of: fileSystem)
+            let documents = try Directory(at: areas.documents, in: fileSystem)
             guard let foreign = try documents.open(CacheLayout.foreignStaging) else { return [staging] }
             let attributes = try fileSystem.attributes(of: foreign.descriptor)
             return attributes.isWritableByOwnerAlone(fileSystem.userID) ? [staging, foreign] : [staging]
@@ -307,10 +303,7 @@ final class DurableNames: Sendable {
         var folder = path
         while !flushed.withLock({ $0.contains(name) }), folder.removeLastComponent() {
             do {
-                let opened = folder.isEmpty ? "." : folder
-                try fileSystem.withFile(opened, in: .workingDirectory, .directoryFollowingLinks) {
-                    file throws(FileSystemError) in try fileSystem.synchronize(file)
-                }
+                try fileSystem.synchronize(Directory(at: folder, in: fileSystem).descriptor)
             } catch {
                 guard error.isNotPermitted || error.isUnsupported else { throw error }
             }

@@ -15,7 +15,7 @@ final class Catalog: Sendable {
     let environment: CacheEnvironment
     let reconciler: ItemReconciler
     let files: any CatalogedFiles
-    let budget: any BudgetKeeping
+    let budget: Evictor
     let session: WriterSession
     let events: EventHub
     let history: History
@@ -61,7 +61,7 @@ final class Catalog: Sendable {
     init(
         folders: CacheFolders, environment: CacheEnvironment, reconciler: ItemReconciler,
         files: any CatalogedFiles,
-        budget: any BudgetKeeping, session: WriterSession, events: EventHub, history: History
+        budget: Evictor, session: WriterSession, events: EventHub, history: History
     ) {
         self.folders = folders
         self.environment = environment

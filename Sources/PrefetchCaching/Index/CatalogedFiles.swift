@@ -118,13 +118,7 @@ struct CacheFiles: CatalogedFiles {
             return .removed
         }
         let (path, folder) = place(of: victim)
-        do {
-            try fileSystem.unlink(path, in: folder)
-            return .removed
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else { throw error }
-            return .gone
-        }
+        return try fileSystem.unlinkIfPresent(path, in: folder) ? .removed : .gone
     }
 
     func release(_ claim: Claim) {

@@ -44,13 +44,11 @@ struct Migrator {
     private var fileSystem: any FileSystem { engine.environment.fileSystem }
 
     func run(_ report: (MigratedFile) -> Void) throws(CacheError) {
-        let top = Directory(
-            try onFiles(fileSystem.open(request.folder, in: .workingDirectory, .directoryFollowingLinks)),
-            of: fileSystem)
+        let top = try onFiles(Directory(at: request.folder, in: fileSystem))
         if !isDryRun { try resolveIntents() }
         let own = try ownFolders()
         let identity = try files.attributes(of: top.descriptor).identity
-        guard try !isBelow(own, top) else {
+        guard try !onFiles(top.isBelow(own)) else {
             return report(MigratedFile(path: ".", key: nil, outcome: .left(.ours)))
         }
         var skipped = own
@@ -103,29 +101,6 @@ struct Migrator {
         var own: Set<FileAttributes.Identity> = []
         for folder in folders { own.insert(try files.attributes(of: folder.descriptor).identity) }
         return own
-    }
-
-    /// Whether a folder is one of `folders`, or lies below one of them.
-    private func isBelow(_ folders: Set<FileAttributes.Identity>, _ folder: Directory) throws(CacheError)
-        -> Bool
-    {
-        var current = folder
-        var last: FileAttributes.Identity?
-        while true {
-            let identity = try files.attributes(of: current.descriptor).identity
-            if folders.contains(identity) { return true }
-            // The root is its own parent.
-            guard identity != last else { return false }
-            last = identity
-            do {
-                current = Directory(
-                    try fileSystem.open("..", in: current.descriptor, .directory), of: fileSystem)
-            } catch {
-                // Our own folders can be opened, so it is neither one of them nor below one.
-                guard error.isNotPermitted else { throw .fileSystem(error) }
-                return false
-            }
-        }
     }
 
     /// The folder that files go to, if it exists: its files would be moved into it again and again.

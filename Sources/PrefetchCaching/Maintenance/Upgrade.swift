@@ -17,9 +17,6 @@ package struct UpgradeReport: Hashable, Sendable {
     package internal(set) var catalog: Versions?
     /// The ledger, migrated if it had an older version; `nil` when there is none.
     package internal(set) var ledger: Versions?
-
-    /// Whether anything had another version.
-    package var isChange: Bool { catalog?.isChange == true || ledger?.isChange == true }
 }
 
 extension PrefetchCache {
@@ -38,11 +35,7 @@ extension PrefetchCache {
 extension Engine {
     func upgrade(isDryRun: Bool) throws(CacheError) -> UpgradeReport {
         let fileSystem = environment.fileSystem
-        let support = try onFiles { () throws(FileSystemError) in
-            let area = folders.areas.applicationSupport
-            return Directory(
-                try fileSystem.open(area, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
-        }
+        let support = try onFiles(Directory(at: folders.areas.applicationSupport, in: fileSystem))
         var report = UpgradeReport()
         if let version = try LedgerSnapshot(in: support, at: folders.areas.applicationSupport)?.version {
             report.ledger = UpgradeReport.Versions(before: version, after: LedgerSchema.version)

@@ -17,7 +17,7 @@ struct BundleFolder {
     /// - Returns: `nil` when there is no folder of that name, or it is that of a single file.
     init?(_ name: FilePath, in parent: Directory, _ parts: [BundlePart]) throws(FileSystemError) {
         guard !parts.isEmpty,
-            let folder = try Self.ifPresent({ () throws(FileSystemError) in try parent.open(name) }) ?? nil
+            let folder = try ifPresent({ () throws(FileSystemError) in try parent.open(name) }) ?? nil
         else { return nil }
         (self.folder, self.parts, fileSystem, owner) = (folder.descriptor, parts, folder.fileSystem, folder)
     }
@@ -33,7 +33,7 @@ struct BundleFolder {
     private func withFolder<Value>(
         _ path: FilePath, _ body: (Descriptor) throws(FileSystemError) -> Value
     ) throws(FileSystemError) -> Value? {
-        try Self.ifPresent { () throws(FileSystemError) in
+        try ifPresent { () throws(FileSystemError) in
             if path.isEmpty { return try body(folder) }
             guard let inner = try fileSystem.openFolder(path, in: folder) else { return nil }
             return try body(inner.descriptor)
@@ -105,7 +105,7 @@ struct BundleFolder {
     private func forEachPart(_ body: (BundlePart, Descriptor, FilePath) throws(FileSystemError) -> Bool)
         throws(FileSystemError) -> Bool
     {
-        try Self.ifPresent { () throws(FileSystemError) in
+        try ifPresent { () throws(FileSystemError) in
             // Neighbours are mostly in one folder.
             var last: (path: FilePath, folder: Directory)?
             for part in parts {
@@ -166,18 +166,6 @@ struct BundleFolder {
             _ = try withFolder(path.path.removingLastComponent()) { parent throws(FileSystemError) in
                 try fileSystem.removeIfEmpty(path.path.lastName, in: parent)
             }
-        }
-    }
-
-    /// - Returns: `nil` when there is nothing under a name, or nothing of the expected kind.
-    private static func ifPresent<Value>(_ body: () throws(FileSystemError) -> Value)
-        throws(FileSystemError) -> Value?
-    {
-        do {
-            return try body()
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else { throw error }
-            return nil
         }
     }
 }

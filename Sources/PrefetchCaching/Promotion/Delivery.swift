@@ -296,14 +296,7 @@ final class Delivery: StoreUnderWay {
         return ResumablePartial(journal.content)
     }
 
-    func suspendOrCancel() {
-        guard !isFinished else { return }
-        do {
-            _ = try suspend()
-        } catch {
-            warn("A partial could not be kept.", error)
-        }
-    }
+    var logger: Logger { engine.environment.logger }
 
     private var partial: StagedPartial {
         StagedPartial(staging: staging, name: FilePath(name), hash: metadata.key.hash)
@@ -316,7 +309,7 @@ final class Delivery: StoreUnderWay {
     }
 
     private func warn(_ message: Logger.Message, _ error: CacheError) {
-        engine.environment.logger.warning(message, metadata: ["error": "\(error)"])
+        logger.warning(message, metadata: ["error": "\(error)"])
     }
 
     /// Makes sure that the file can grow to `end` bytes, and allocates the space if the file system supports

@@ -12,9 +12,7 @@ package struct BundleSource {
     ///   ``CacheError/notARegularFile(_:)`` for anything in it but files and folders, ``CacheError/unsuitableName(_:_:)``, and
     ///   ``CacheError/item(_:)`` when there are no files.
     package init(_ path: FilePath, in fileSystem: any FileSystem = LiveFileSystem()) throws(CacheError) {
-        top = Directory(
-            try onFiles(fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks)),
-            of: fileSystem)
+        top = try onFiles(Directory(at: path, in: fileSystem))
         var parts: [BundlePart] = []
         var failure: CacheError?
         try FolderWalk(top: top, isSkipped: { _ in false }).run { entry throws(CacheError) in

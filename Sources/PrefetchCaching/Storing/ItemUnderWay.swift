@@ -184,14 +184,7 @@ final class ItemUnderWay: StoreUnderWay {
         return kept
     }
 
-    func suspendOrCancel() {
-        guard !isFinished else { return }
-        do {
-            _ = try suspend()
-        } catch {
-            engine.environment.logger.warning("A partial could not be kept.", metadata: ["error": "\(error)"])
-        }
-    }
+    var logger: Logger { engine.environment.logger }
 
     /// Ends the store. Returns the refusal that was the reason, after counting it.
     private func end(after error: any Error) throws(CacheError) -> Refusal {

@@ -22,15 +22,10 @@ final class MovedFile {
     init(_ path: FilePath, _ engine: Engine) throws(CacheError) {
         let fileSystem = engine.environment.fileSystem
         guard let last = path.lastComponent else { throw .notARegularFile(path.string) }
-        let parent = path.removingLastComponent()
         self.path = path
         self.engine = engine
         name = FilePath(root: nil, [last])
-        folder = try onFiles { () throws(FileSystemError) in
-            let place: FilePath = parent.isEmpty ? "." : parent
-            return Directory(
-                try fileSystem.open(place, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
-        }
+        folder = try onFiles(Directory(at: path.removingLastComponent(), in: fileSystem))
         try Self.requireOutside(engine, folder, path)
         do {
             file = try fileSystem.open(name, in: folder.descriptor, .read)
@@ -54,21 +49,12 @@ final class MovedFile {
     private static func requireOutside(_ engine: Engine, _ folder: Directory, _ path: FilePath)
         throws(CacheError)
     {
-        let fileSystem = folder.fileSystem
-        let own = [engine.folders.current.root, engine.destinations.support.root]
         let isInside = try onFiles { () throws(FileSystemError) in
             var roots: Set<FileAttributes.Identity> = []
-            for root in own { roots.insert(try fileSystem.attributes(of: root.descriptor).identity) }
-            var current = folder
-            while true {
-                let identity = try fileSystem.attributes(of: current.descriptor).identity
-                if roots.contains(identity) { return true }
-                let parent = Directory(
-                    try fileSystem.open("..", in: current.descriptor, .directory), of: fileSystem)
-                // The root of all folders is its own parent.
-                if try fileSystem.attributes(of: parent.descriptor).identity == identity { return false }
-                current = parent
+            for root in [engine.folders.current.root, engine.destinations.support.root] {
+                roots.insert(try folder.fileSystem.attributes(of: root.descriptor).identity)
             }
+            return try folder.isBelow(roots)
         }
         if isInside { throw .fileOfCache(path.string) }
     }

@@ -99,11 +99,7 @@ struct PartialFiles: Sendable {
     }
 
     func unlink(_ name: FilePath) throws(FileSystemError) {
-        do {
-            try fileSystem.unlink(name, in: incoming.descriptor)
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else { throw error }
-        }
+        try fileSystem.unlinkIfPresent(name, in: incoming.descriptor)
     }
 
     /// The length of the file of the chunks in bytes, or `nil` when there is none.
@@ -127,15 +123,12 @@ struct PartialFiles: Sendable {
 
     /// Opens a journal for reading, or returns `nil` when there is none.
     func openJournal(_ hash: KeyHash) throws(FileSystemError) -> Descriptor? {
-        do {
-            return try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, .read) {
+        try ifPresent { () throws(FileSystemError) in
+            try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, .read) {
                 journal throws(FileSystemError) in
                 try fileSystem.attributes(of: journal).kind == .regular
             }
-        } catch {
-            guard error.isNotFound || error.isNotRegularFile else { throw error }
-            return nil
-        }
+        } ?? nil
     }
 
     /// The session that is writing a partial, if its process lives.

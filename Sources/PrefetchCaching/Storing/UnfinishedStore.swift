@@ -1,3 +1,4 @@
+internal import Logging
 internal import PrefetchFileSystem
 internal import Synchronization
 
@@ -28,17 +29,19 @@ protocol StoreUnderWay: AnyObject {
     /// - Returns: The partial; `nil` when there is nothing to keep, and the item was cancelled.
     func suspend() throws(CacheError) -> ResumablePartial?
 
-    /// Ends the store without reporting: what can be kept is kept.
-    func suspendOrCancel()
+    var logger: Logger { get }
 }
 
 extension StoreUnderWay {
-    func suspend() throws(CacheError) -> ResumablePartial? {
-        cancel()
-        return nil
+    /// Ends the store without reporting: what can be kept is kept.
+    func suspendOrCancel() {
+        guard !isFinished else { return }
+        do {
+            _ = try suspend()
+        } catch {
+            logger.warning("A partial could not be kept.", metadata: ["error": "\(error)"])
+        }
     }
-
-    func suspendOrCancel() { cancel() }
 }
 
 /// An item that is stored piece by piece by a caller outside the cache, who may drop it at any moment, while

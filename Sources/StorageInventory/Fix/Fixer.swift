@@ -165,8 +165,7 @@ package final class Fixer {
 
     private func tag(_ path: FilePath) throws {
         let fileSystem = fileSystem
-        let folder = Directory(
-            try fileSystem.open(path, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
+        let folder = try Directory(at: path, in: fileSystem)
         guard try fileSystem.attributes(of: CacheDirectoryTag.name, in: folder.descriptor) == nil else {
             throw Skip(reason: "there is a CACHEDIR.TAG that is invalid; delete it")
         }
@@ -259,11 +258,7 @@ package final class Fixer {
             next.removeLastComponent()
         }
         for folder in missing.reversed() { try makeFolder(folder, folder, in: .workingDirectory) }
-        var current =
-            missing.isEmpty || !isDryRun
-            ? Directory(
-                try fileSystem.open(root, in: .workingDirectory, .directoryFollowingLinks), of: fileSystem)
-            : nil
+        var current = missing.isEmpty || !isDryRun ? try Directory(at: root, in: fileSystem) : nil
         var absolute = root
         for component in path.components {
             absolute.append(component)

@@ -35,13 +35,8 @@ extension FileInventory {
     private static func identity(ofFolder path: FilePath, in fileSystem: any FileSystem)
         throws(FileSystemError) -> FileAttributes.Identity?
     {
-        do {
-            return try fileSystem.withFile(path, in: .workingDirectory, .directoryFollowingLinks) {
-                folder throws(FileSystemError) in try fileSystem.attributes(of: folder).identity
-            }
-        } catch {
-            if error.isNotFound || error.isNotRegularFile { return nil }
-            throw error
+        try ifPresent { () throws(FileSystemError) in
+            try fileSystem.attributes(of: Directory(at: path, in: fileSystem).descriptor).identity
         }
     }
 

@@ -132,9 +132,7 @@ struct Why: Command {
         do throws(CacheError) {
             let folder: Directory
             do throws(FileSystemError) {
-                folder = Directory(
-                    try fileSystem.open(areas.caches, in: .workingDirectory, .directoryFollowingLinks),
-                    of: fileSystem)
+                folder = try Directory(at: areas.caches, in: fileSystem)
             } catch {
                 throw .fileSystem(error)
             }
