@@ -38,6 +38,8 @@ extension PrefetchDownloader {
     /// item gets the validator of the response. The content is admitted as that of ``prefetch(_:)-(DownloadRequest)``,
     /// and stored as by `PrefetchCache.store(moving:as:encoding:admission:)`.
     ///
+    /// A bundle, which is several files, cannot be finished like this: the outcome is a failure.
+    ///
     /// The call may be repeated: an item that has the version of the response is not stored twice.
     ///
     /// - Parameters:
@@ -61,6 +63,7 @@ extension DownloadRun {
     fileprivate func finish(_ file: URL, _ head: ResponseHead?, from url: URL?) async -> DownloadOutcome {
         do {
             try requireAllowed()
+            guard request.files.isEmpty else { throw DownloadError.Reason.severalFiles }
             guard let head, let url, let requested = request.urlRequest.url else {
                 throw DownloadError.Reason.connection(.malformed)
             }

@@ -123,6 +123,8 @@ struct ContentWriter: Sendable {
         // Stored with the commit, in one call.
         var last = Data()
         while let piece = try await next() {
+            // One at the end must not take the place of the last bytes.
+            if piece.isEmpty { continue }
             let length = writer.contentBytes + Int64(last.count + piece.count)
             if let total, length > total {
                 throw DownloadError.Reason.tooLong(received: length, announced: total)

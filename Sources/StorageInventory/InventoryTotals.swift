@@ -14,10 +14,12 @@ package struct InventoryTotals: Sendable {
         /// Bytes that a backup contains.
         package var backedUp: Int64 = 0
 
-        fileprivate mutating func add(_ file: InventoryFile, backedUp length: Int64) {
+        fileprivate mutating func add(_ file: InventoryFile, isFirst: Bool, backedUp length: Int64) {
             files += 1
-            self.length += file.countedLength
-            allocated += file.countedAllocation
+            if isFirst {
+                self.length += file.length
+                allocated += file.allocated
+            }
             backedUp += length
         }
     }
@@ -52,20 +54,22 @@ package struct InventoryTotals: Sendable {
     package init(of inventory: FileInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
         var byKind: [Area?: [FileKind: Group]] = [:]
         // A file with several hard links counts once if any of them is backed up, whichever was found first.
+        var counted = OncePerFile()
         var backedUp = OncePerFile()
         var wanted = OncePerFile()
         var excluded = OncePerFile()
         for file in inventory.files where isSelected(file) {
+            let isFirst = counted.isFirst(file)
             let length = file.isBackedUp ? backedUp.length(of: file) : 0
             byKind[file.area, default: [:]][
                 file.kind, default: Group(area: file.area, kind: file.kind)
-            ].add(file, backedUp: length)
+            ].add(file, isFirst: isFirst, backedUp: length)
             backupLength += length
             if file.isBackupIntended { intendedBackupLength += wanted.length(of: file) }
             if !file.isBackedUp {
                 lengthByExclusions[file.exclusions.rawValue, default: 0] += excluded.length(of: file)
             }
-            count(file.countedAllocation, in: file.area)
+            if isFirst { count(file.allocated, in: file.area) }
         }
         for folder in inventory.folders {
             folders += 1
@@ -94,7 +98,7 @@ package struct InventoryTotals: Sendable {
 private struct OncePerFile {
     private var counted: Set<FileAttributes.Identity> = []
 
-    mutating func length(of file: InventoryFile) -> Int64 {
-        counted.insert(file.identity).inserted ? file.length : 0
-    }
+    mutating func isFirst(_ file: InventoryFile) -> Bool { counted.insert(file.identity).inserted }
+
+    mutating func length(of file: InventoryFile) -> Int64 { isFirst(file) ? file.length : 0 }
 }

@@ -27,7 +27,10 @@ struct CachedDataBackedUp: StorageRule {
 
     func check(_ checkup: inout Checkup) {
         let place = checkup.inventory.place
-        let candidates = checkup.files { $0.kind == .foreign && $0.isExposedToBackup(in: place) }
+        let exposed = checkup.files { $0.kind == .foreign && $0.isExposedToBackup(in: place) }
+        let candidates = exposed.filter {
+            checkup.purposes?[$0] == nil && checkup.irreplaceability(of: $0) == nil
+        }
         let caches = checkup.inventory.outermostFolders { _, folder in
             guard folder.parent != nil else { return false }
             return folder.exclusions.contains(.cacheTag)
@@ -35,6 +38,7 @@ struct CachedDataBackedUp: StorageRule {
                     Self.folderNames.contains($0.string.lowercased())
                 } ?? false
         }
+        let groups = withoutThoseThatHoldMore(caches, &checkup)
         let places = checkup.inventory.libraryFolders
         let message = "the folder holds a cache, by its name or its tag"
         var inCaches: [Bool: [Int32]] = [:]
@@ -42,12 +46,29 @@ struct CachedDataBackedUp: StorageRule {
             guard let cache = caches[Int(checkup.file(index).folder)] else { continue }
             inCaches[checkup.inventory.isNamedForMark(cache, among: places), default: []].append(index)
         }
-        checkup.report(self, inCaches[true] ?? [], byFolder: caches, message)
+        checkup.report(self, inCaches[true] ?? [], byFolder: groups, message)
         checkup.report(self, inCaches[false] ?? [], byFolder: caches, message, remedy: .move(.caches))
         for index in candidates
         where caches[Int(checkup.file(index).folder)] == nil && isItem(index, &checkup) {
             checkup.report(self, index, "it is a cached item")
         }
+    }
+
+    /// The caches that may be marked as a whole: those in which nothing is meant to be in backups.
+    private func withoutThoseThatHoldMore(_ caches: [Int32?], _ checkup: inout Checkup) -> [Int32?] {
+        var others: Set<Int32> = []
+        for (index, file) in checkup.inventory.files.enumerated() {
+            guard let cache = caches[Int(file.folder)], !others.contains(cache) else { continue }
+            let entry = checkup.purposes.flatMap { purposes in
+                purposes[Int32(index)].map { purposes.manifest.entries[$0] }
+            }
+            if entry.map({ $0.backup != .exclude }) ?? (file.kind == .promoted && file.isBackupIntended)
+                || entry == nil && checkup.irreplaceability(of: Int32(index)) != nil
+            {
+                others.insert(cache)
+            }
+        }
+        return caches.map { cache in cache.flatMap { others.contains($0) ? nil : $0 } }
     }
 
     /// Recognises an item by its name, which is the hash of its key, even if it was moved.

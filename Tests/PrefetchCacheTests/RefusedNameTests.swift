@@ -137,6 +137,27 @@ import Testing
         try engine.close()
     }
 
+    /// It was never in the cache, and is there when its entry has gone.
+    @Test func whatTheUserAskedForIsNotLostWithItsName() throws {
+        let container = try TemporaryContainer()
+        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
+            guard operation.newPath?.contains("/Documents/") ?? false,
+                operation.newName != CacheLayout.nonexistent.string
+            else { return }
+            throw FileSystemError("rename", errno: .invalidArgument)
+        }
+        let engine = try container.engine(fileSystem: fileSystem)
+        let delivery = try engine.beginDelivery("Doc.txt", expectedLength: 9000)
+        #expect(throws: CacheError.self) {
+            try noise(9000).withBytes { bytes throws(CacheError) in try delivery.commit(appending: bytes) }
+        }
+        #expect(try engine.content("Doc.txt") == noise(9000))
+        #expect(try engine.forget("Doc.txt"))
+        #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
+        #expect(try engine.content("Doc.txt") == noise(9000))
+        try engine.close()
+    }
+
     /// At every change of the disk in turn.
     @Test func aCrashWhileAnItemIsGivenBackDoesNotLoseIt() throws {
         var kills = 0

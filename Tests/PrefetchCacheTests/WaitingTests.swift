@@ -208,6 +208,8 @@ import Testing
     private static func holder(of database: URL) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
+        // The cache may just be writing.
+        configuration.busyMode = .timeout(10)
         return try DatabaseQueue(path: database.path, configuration: configuration)
     }
 

@@ -227,6 +227,28 @@ import Testing
         #expect(!server.requests.contains { $0.method == "GET" && $0.target == "/weights/b.bin" })
     }
 
+    /// The last file, after which no byte comes.
+    @Test(arguments: [true, false])
+    func anEmptyFileHasADigest(isRight: Bool) async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { [site = Site(["/a": Data("a".utf8), "/b": Data()])] in
+            site.answer(to: $0)
+        }
+        let digest = Array(SHA256.hash(data: isRight ? Data() : Data("b".utf8)))
+        let request = DownloadRequest(
+            bundle: [
+                BundleFile("a", at: server.url("/a")),
+                BundleFile("b", at: server.url("/b"), expecting: [.sha256(digest)]),
+            ],
+            key: "item", destination: .documents("Model"))
+        let outcome = await cache.download(request) { $0.attempts = 1 }
+        #expect(outcome.isStored == isRight)
+        guard !isRight else { return }
+        guard case .wrongDigest(digest, _)? = outcome.error?.reason else {
+            Issue.record("\(outcome)"); return
+        }
+    }
+
     @Test func aFileOfUnknownLengthIsNotBegun() async throws {
         let cache = try await TestCache()
         let site = Self.site

@@ -6,7 +6,7 @@ import Testing
 @testable import PrefetchDownloading
 
 /// Two processes that want the same: here two caches in one folder.
-@Suite struct ClaimedDownloadTests {
+@Suite(.timeLimit(.minutes(5))) struct ClaimedDownloadTests {
     private let cache: TestCache
     private let other: TestCache
 

@@ -46,6 +46,14 @@ import Testing
         await finish(DownloadRequest(Self.url), response)
     }
 
+    @Test func oneFileIsNoBundle() async throws {
+        let request = DownloadRequest(
+            bundle: [BundleFile("a", at: Self.url)], key: "item", destination: .documents("Model"))
+        let outcome = await finish(request, try response())
+        #expect(outcome.error?.reason == .severalFiles)
+        #expect(isThere)
+    }
+
     private var isThere: Bool { FileManager.default.fileExists(atPath: file.path) }
 
     private func expectRefused(

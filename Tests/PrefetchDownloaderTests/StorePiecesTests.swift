@@ -43,6 +43,18 @@ import Testing
         #expect(try await cache.keptBytes() == 2 << 20)
     }
 
+    @Test func anEmptyPieceAtTheEndIsNoContent() async throws {
+        let cache = try await TestCache()
+        let outcome = try await cache.cache.store(as: metadata(), expectedLength: Int64(content.count)) { _ in
+            AsyncThrowingStream { continuation in
+                for piece in [content, Data(), Data()] { continuation.yield(piece) }
+                continuation.finish()
+            }
+        }
+        guard case .stored = outcome else { Issue.record("\(outcome)"); return }
+        #expect(try await cache.holds(content))
+    }
+
     @Test func theContentIsStored() async throws {
         let cache = try await TestCache()
         var received: [Int64] = []

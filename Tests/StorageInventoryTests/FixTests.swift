@@ -126,6 +126,18 @@ import Testing
         #expect(try scene() == before)
     }
 
+    /// By its type it cannot be had again, wherever it is.
+    @Test func theUsersWorkInAFolderOfACacheStaysInBackups() throws {
+        defer { tidy() }
+        try container.write(Data("thesis".utf8), to: "Documents/Cache/Thesis.docx")
+        try container.write(Data("page".utf8), to: "Documents/Cache/page.bin")
+        #expect(try found() == ["cached-data-backed-up"])
+        try inventory("--check", "--fix", journal, status: 0)
+        #expect(try found() == [])
+        let file = try #require(try container.inventory().files.first { $0.name.string == "Thesis.docx" })
+        #expect(file.isBackedUp)
+    }
+
     @Test func whatIsDoneIsSaidBelowItsFinding() throws {
         defer { tidy() }
         try container.write(Data("log".utf8), to: "Documents/Logs/app.log")

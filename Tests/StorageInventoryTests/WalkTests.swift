@@ -83,6 +83,21 @@ import Testing
             (totals.excludedLength["area"] ?? 0) == (before.excludedLength["area"] ?? 0) + length)
     }
 
+    /// Whatever is left out.
+    @Test func aFileWithAnotherNameCountsOnceAmongThoseThatAreSelected() throws {
+        try container.write(Data(repeating: 1, count: 70_000), to: "Documents/own")
+        for other in ["Library/Caches/other", "tmp/other"] {
+            try container.write(Data(), to: other + " folder/x")
+            try FileManager.default.linkItem(at: container.url("Documents/own"), to: container.url(other))
+        }
+        let inventory = try container.inventory()
+        for area in [Area.documents, .caches, .temporary] {
+            let totals = InventoryTotals(of: inventory) { $0.area == area && $0.length == 70_000 }
+            #expect(totals.files == 1 && totals.length == 70_000)
+        }
+        #expect(InventoryTotals(of: inventory) { $0.length == 70_000 }.length == 70_000)
+    }
+
     // MARK: What is dangerous to walk
 
     /// Makes folders in one another, each with a sister that waits until the walk comes back. A folder lists its

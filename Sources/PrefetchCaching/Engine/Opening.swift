@@ -97,7 +97,7 @@ extension Engine {
     ///
     /// - Returns: Whether there was a record.
     func forget(_ key: ItemKey) throws(CacheError) -> Bool {
-        let wasKnown = try promoter.forget(key) { entry, file throws(CacheError) in
+        let wasKnown = try promoter.forget(key) { entry, read throws(CacheError) in
             guard
                 let destination = Destination(
                     area: entry.area, name: entry.plainName, in: entry.folder, backup: entry.backup)
@@ -106,8 +106,8 @@ extension Engine {
             let metadata = ItemMetadata(
                 key: entry.key, source: provenance?.source ?? "", destination: destination,
                 validator: provenance?.validator ?? Validator(), attributes: provenance?.attributes ?? [],
-                url: provenance?.url)
-            try restoreToCache(file, entry.contentBytes, as: metadata)
+                url: provenance?.url, parts: entry.parts)
+            try restoreToCache(metadata, entry.contentBytes, read)
         }
         if wasKnown { events.send(.forgotten(key)) }
         return wasKnown

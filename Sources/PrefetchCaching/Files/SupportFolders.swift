@@ -303,7 +303,8 @@ final class DurableNames: Sendable {
         var folder = path
         while !flushed.withLock({ $0.contains(name) }), folder.removeLastComponent() {
             do {
-                try fileSystem.synchronize(Directory(at: folder, in: fileSystem).descriptor)
+                let opened = try Directory(at: folder, in: fileSystem)
+                try fileSystem.synchronize(opened.descriptor)
             } catch {
                 guard error.isNotPermitted || error.isUnsupported else { throw error }
             }

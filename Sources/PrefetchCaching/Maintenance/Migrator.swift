@@ -1,3 +1,4 @@
+internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
@@ -294,9 +295,7 @@ struct Migrator {
         try destinations.requireWritable(place, in: target)
         try engine.admission.makeRoomToOpen(0, in: destinations.support.staging)
         let checksum = try original.checksum()
-        try files.mark(original.file, target.backup, in: target.area, place.path)
-        try fileSystem.synchronize(original.file)
-        guard try original.isUnchanged() else { throw Left(.changed) }
+        let former = try BackupMark(fileSystem: fileSystem).policy(of: original.file)
         let intent = LedgerEntry(
             key: original.key, state: .intent, mode: .rename, area: target.area, folder: place.path,
             name: target.name, plainName: target.name, backup: target.backup,
@@ -308,6 +307,16 @@ struct Migrator {
             let earlier = try engine.ledger.entry(for: original.key)
             if earlier?.state == .intent { return .left(.keyIsTaken) }
             if let earlier, try files.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
+            // One that is there already is adopted, and is the user's.
+            var isMarked = try !original.isInPlace(as: target.name, in: place.folder)
+            if isMarked {
+                try onFiles { () throws(FileSystemError) in
+                    try files.mark(original.file, target.backup, in: target.area, place.path)
+                    try fileSystem.synchronize(original.file)
+                }
+            }
+            defer { if isMarked { restoreMark(former, of: original) } }
+            guard try original.isUnchanged() else { return .left(.changed) }
             try engine.ledger.put(intent, replacing: earlier)
             let withdrawal = [LedgerChange(old: intent, new: earlier)]
             let entry: LedgerEntry
@@ -334,9 +343,24 @@ struct Migrator {
             if entry.origin == .adopted {
                 return try original.drop() ? .merged(entry.location) : .left(.changed)
             }
+            isMarked = false
             // The source folder of the rename.
             try onFiles(fileSystem.synchronize(original.folder.descriptor))
             return .moved(entry.location)
+        }
+    }
+}
+
+extension Migrator {
+    /// Gives a file that is left where it was the mark that it had.
+    fileprivate func restoreMark(_ former: BackupPolicy, of original: Original) {
+        do throws(FileSystemError) {
+            try files.mark(original.file, former)
+            try fileSystem.synchronize(original.file)
+        } catch {
+            engine.environment.logger.warning(
+                "The backup mark of a file that was not migrated could not be restored.",
+                metadata: ["key": "\(original.key)", "error": "\(error)"])
         }
     }
 }

@@ -57,15 +57,28 @@ extension Engine {
         let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
         // The file first: with an entry but no file the key can be stored again, but a file without an entry would be
         // untracked.
+        var failure: CacheError?
+        // Looking at its content took a while.
+        func isWanted() -> Bool {
+            do throws(CacheError) {
+                if try files.lastUse(file, of: entry) >= time { return true }
+                return try promoter.isNamedByAnother(entry)
+            } catch {
+                failure = error
+                return true
+            }
+        }
         let removal = try destinations.onDestination(entry) { () throws(FileSystemError) in
             let aside = files.nextAsideName(entry.key)
             guard let bundle else {
-                return try files.removal.remove(file, found, entry.name, in: folder, by: aside, in: staging)
+                return try files.removal.remove(
+                    file, found, entry.name, in: folder, by: aside, in: staging, unless: isWanted)
             }
             return try files.removal.remove(
                 bundle, photograph ?? [], entry.name, in: folder, by: aside,
-                and: FilePath(files.nextStagedName(entry.key)), in: staging)
+                and: FilePath(files.nextStagedName(entry.key)), in: staging, unless: isWanted)
         }
+        if let failure { throw failure }
         switch removal {
         case .removed: report.purged.append(purged)
         case .missing: return

@@ -311,6 +311,8 @@ extension Repair {
             let place = entry.location
             log.attempt(place) { () throws(CacheError) in
                 try engine.promoter.locks.holdIfFree(entry.key.hash) { () throws(CacheError) in
+                    // Forgotten, or included for another key, since the ledger was read.
+                    guard try engine.ledger.entry(for: entry.key) == entry else { return }
                     try renewMark(of: entry, at: place)
                 }
             }

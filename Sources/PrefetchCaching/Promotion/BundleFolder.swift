@@ -66,10 +66,12 @@ struct BundleFolder {
 
     /// Reads a range of the content.
     ///
-    /// - Returns: `false` when one of the parts in the range is missing or has another length.
-    func read(_ range: Range<Int64>, into buffer: UnsafeMutableRawBufferPointer) throws(FileSystemError)
-        -> Bool
-    {
+    /// - Parameter isSound: Whether a part that was read may be used.
+    /// - Returns: `false` when one of the parts in the range is missing, has another length, or may not be used.
+    func read(
+        _ range: Range<Int64>, into buffer: UnsafeMutableRawBufferPointer,
+        if isSound: (FileAttributes, BundlePart) -> Bool = { _, _ in true }
+    ) throws(FileSystemError) -> Bool {
         var start: Int64 = 0
         var done = 0
         return try forEachPart { part, parent, name throws(FileSystemError) in
@@ -81,7 +83,9 @@ struct BundleFolder {
             return try fileSystem.withFile(name, in: parent, .read) { file throws(FileSystemError) in
                 guard try fileSystem.attributes(of: file).length == part.contentBytes else { return false }
                 let target = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<done + count])
-                return try fileSystem.readAll(file, into: target, at: wanted.lowerBound - start) == count
+                guard try fileSystem.readAll(file, into: target, at: wanted.lowerBound - start) == count
+                else { return false }
+                return isSound(try fileSystem.attributes(of: file), part)
             }
         }
     }
@@ -126,14 +130,15 @@ struct BundleFolder {
     /// or there is anything else.
     func photograph() throws(FileSystemError) -> [FileAttributes]? {
         var attributes: [FileAttributes] = []
-        var expected: [FilePath: Set<String>] = [:]
+        // By their bytes: names that differ only in their normalization are two files.
+        var expected: [FilePath: Set<FilePath.Component>] = [:]
         for path in parts.map(\.path.path) + parts.folders.map(\.path) {
             guard let name = path.lastComponent else { continue }
-            expected[path.removingLastComponent(), default: []].insert(name.string)
+            expected[path.removingLastComponent(), default: []].insert(name)
         }
         for (path, names) in expected {
             let present = try withFolder(path) { inner throws(FileSystemError) in
-                try Set(fileSystem.entries(of: inner).map(\.name.string))
+                try Set(fileSystem.entries(of: inner).map(\.name))
             }
             guard present == names else { return nil }
         }

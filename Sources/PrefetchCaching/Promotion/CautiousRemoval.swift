@@ -25,12 +25,13 @@ struct CautiousRemoval {
     ///   - found: Its attributes when it was inspected.
     ///   - aside: A unique name, so that nothing is replaced.
     ///   - staging: A folder on the same volume.
+    ///   - isWanted: Whether there is another reason to leave it. Asked when nobody finds it any longer.
     func remove(
         _ file: Descriptor, _ found: FileAttributes, _ name: FileName, in folder: Directory,
-        by aside: FilePath, in staging: Directory
+        by aside: FilePath, in staging: Directory, unless isWanted: () -> Bool = { false }
     ) throws(FileSystemError) -> Removal {
         try remove(name, in: folder, by: aside, in: staging) { () throws(FileSystemError) in
-            guard try isStill(file, found, at: aside, in: staging) else { return false }
+            guard try isStill(file, found, at: aside, in: staging), !isWanted() else { return false }
             try fileSystem.unlink(aside, in: staging.descriptor)
             return true
         }
@@ -61,7 +62,7 @@ struct CautiousRemoval {
         return zip(now, found).allSatisfy { $0.isUnchanged(since: $1) }
     }
 
-    /// Removes the folder of a bundle, as ``remove(_:_:_:in:by:in:)`` does a file.
+    /// Removes the folder of a bundle, as ``remove(_:_:_:in:by:in:unless:)`` does a file.
     ///
     /// - Parameters:
     ///   - bundle: The open folder.
@@ -70,10 +71,11 @@ struct CautiousRemoval {
     ///     back, so that it is never there in part.
     func remove(
         _ bundle: BundleFolder, _ found: [FileAttributes], _ name: FileName, in folder: Directory,
-        by aside: FilePath, and leftover: FilePath, in staging: Directory
+        by aside: FilePath, and leftover: FilePath, in staging: Directory,
+        unless isWanted: () -> Bool = { false }
     ) throws(FileSystemError) -> Removal {
         try remove(name, in: folder, by: aside, in: staging) { () throws(FileSystemError) in
-            guard try isStill(bundle, found, at: aside, in: staging) else { return false }
+            guard try isStill(bundle, found, at: aside, in: staging), !isWanted() else { return false }
             // Each name is durable before the next: after a power cut, the folder must not be back and lack files.
             try fileSystem.synchronize(staging.descriptor)
             try fileSystem.synchronize(folder.descriptor)

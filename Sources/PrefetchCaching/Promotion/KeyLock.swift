@@ -75,7 +75,10 @@ final class KeyLock: Sendable {
 
     /// Runs `body` under the lock of a key, unless it is held elsewhere.
     func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) {
-        guard let file = try take(CacheLayout.keyLock(of: hash), waiting: false) else { return }
+        let name = CacheLayout.keyLock(of: hash)
+        guard beginTurnIfFree(name.string) else { return }
+        defer { endTurn(name.string) }
+        guard let file = try take(name, waiting: false) else { return }
         defer { staging.fileSystem.unlock(file) }
         try body()
     }

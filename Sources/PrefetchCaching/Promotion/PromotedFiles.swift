@@ -413,7 +413,7 @@ final class PromotedFiles: Sendable {
                 ? nil : destinations.stagingFolder(for: folder, entry.area, entry.folder)
             do throws(FileSystemError) {
                 if let staging {
-                    try deleteBundle(entry, in: folder, by: staging)
+                    guard try deleteBundle(entry, identity, in: folder, by: staging) else { return false }
                 } else {
                     try fileSystem.unlink(entry.name.path, in: folder.descriptor)
                 }
@@ -426,18 +426,29 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    private func deleteBundle(_ entry: LedgerEntry, in folder: Directory, by staging: Directory)
-        throws(FileSystemError)
-    {
-        guard let bundle = try BundleFolder(entry.name.path, in: folder, entry.parts) else { return }
+    /// - Returns: Whether it was there.
+    private func deleteBundle(
+        _ entry: LedgerEntry, _ identity: FileAttributes.Identity, in folder: Directory, by staging: Directory
+    ) throws(FileSystemError) -> Bool {
+        guard let bundle = try BundleFolder(entry.name.path, in: folder, entry.parts),
+            try fileSystem.attributes(of: bundle.folder).identity == identity
+        else { return false }
         if let found = try bundle.photograph() {
             let removed = try removal.remove(
                 bundle, found, entry.name, in: folder, by: nextAsideName(entry.key),
                 and: FilePath(nextStagedName(entry.key)), in: staging)
-            if case .removed = removed { return }
+            switch removed {
+            case .removed: return true
+            case .missing: return false
+            case .putBack: break
+            }
         }
+        // One that its user has moved since is the user's, with all that is in it.
+        guard try fileSystem.attributes(of: entry.name.path, in: folder.descriptor)?.identity == identity
+        else { return false }
         try bundle.removeParts()
         try fileSystem.removeIfEmpty(entry.name.path, in: folder.descriptor)
+        return true
     }
 }
 

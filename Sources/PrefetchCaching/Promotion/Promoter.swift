@@ -52,7 +52,9 @@ final class Promoter: Sendable {
             let opened = try files.existingFile(of: entry)
         {
             files.noteUse(of: entry)
-            return .hit(opened)
+            // A purge that does not see this use has moved the file aside by now, and holds the lock.
+            if entry.backup == .include { return .hit(opened) }
+            if try files.existingFile(of: entry) != nil { return .hit(opened) }
         }
         do {
             return try openUnderLock(key, watcher)
@@ -91,11 +93,7 @@ final class Promoter: Sendable {
     ///
     /// - Parameter restoreToCache: Receives the content of an item that is no longer in the cache and will not be promoted.
     /// - Returns: Whether there was a record.
-    func forget(
-        _ key: ItemKey, restoringToCache restoreToCache: (LedgerEntry, Descriptor) throws(CacheError) -> Void
-    )
-        throws(CacheError) -> Bool
-    {
+    func forget(_ key: ItemKey, restoringToCache restoreToCache: RestoreToCache) throws(CacheError) -> Bool {
         // Without an entry there is nothing to forget, and no need to create a lock file.
         guard try ledger.entry(for: key) != nil else { return false }
         return try locks.hold(key.hash) { () throws(CacheError) in
@@ -152,6 +150,18 @@ final class Promoter: Sendable {
         return false
     }
 
+    /// Whether another key was promoted, or is about to be, to the name of an entry, with the same content. While the file
+    /// does not have that name, ``isShared(_:_:)`` cannot tell.
+    func isNamedByAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        // A file system may ignore case.
+        func path(_ entry: LedgerEntry) -> String {
+            "\(entry.folder?.string ?? "")/\(entry.name.string)".lowercased()
+        }
+        return try ledger.others(withContentOf: entry).contains { other in
+            other.area == entry.area && path(other) == path(entry)
+        }
+    }
+
     /// Runs `body`, which publishes a newer item of a key, and then drops the record of its promotion, which holds
     /// until then.
     ///
@@ -199,7 +209,10 @@ final class Promoter: Sendable {
             if let file { entry = try stager.unpack(file, as: entry, in: staging) }
             if let earlier, present != nil {
                 let replaced = try replacement.replace(earlier, by: entry, in: staging) {
-                    identity throws(CacheError) in try isShared(identity, earlier)
+                    identity throws(CacheError) in
+                    try isShared(identity, earlier)
+                } adoptedBy: { () throws(CacheError) in
+                    try isNamedByAnother(earlier)
                 }
                 if replaced == nil { try files.discardStaged(FilePath(entry.stagedName), in: staging) }
                 return replaced.map(files.destinations.firstOpened)

@@ -2,6 +2,11 @@ internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import SystemPackage
 
+/// Stores the content of a promotion that will not be completed, which `read` fills a buffer with, from an offset on.
+typealias RestoreToCache = (
+    LedgerEntry, _ read: (UnsafeMutableRawBufferPointer, Int64) throws(CacheError) -> Int
+) throws(CacheError) -> Void
+
 /// Completes or undoes promotions that a crash interrupted.
 ///
 /// | found | done |
@@ -113,12 +118,9 @@ struct Recovery: Sendable {
 
     /// Abandons a promotion that cannot be completed, and drops its entry. The caller holds the lock of the key.
     ///
-    /// - Parameter restoreToCache: Receives the content that is no longer in the cache, while the entry is still there: a
-    ///   crash in between must not lose it.
-    func abandon(
-        _ intent: LedgerEntry,
-        restoringToCache restoreToCache: (LedgerEntry, Descriptor) throws(CacheError) -> Void
-    )
+    /// - Parameter restoreToCache: Receives the content that is not in the cache, while the entry is still there: a crash
+    ///   in between must not lose it.
+    func abandon(_ intent: LedgerEntry, restoringToCache restoreToCache: RestoreToCache)
         throws(CacheError)
     {
         var intent = intent
@@ -127,9 +129,20 @@ struct Recovery: Sendable {
         let staging = try destinations.stagingFolder(for: folder, intent.area, intent.folder)
         let (origin, staged) = try stagedFile(of: intent, in: staging)
         guard staged != nil else { return try ledger.remove(intent) }
-        let file = try onFiles(fileSystem.open(name, in: origin.descriptor, .read))
+        let file = try onFiles(fileSystem.open(name, in: origin.descriptor, intent.openMode))
         defer { fileSystem.close(file) }
-        if intent.mode == .rename, try !stager.copies.isThere(intent.key) { try restoreToCache(intent, file) }
+        if try !stager.copies.isThere(intent.key) {
+            try restoreToCache(intent) { buffer, offset throws(CacheError) in
+                try onFiles { () throws(FileSystemError) in
+                    guard !intent.parts.isEmpty else {
+                        return try fileSystem.readAll(file, into: buffer, at: offset)
+                    }
+                    let range = offset..<offset + Int64(buffer.count)
+                    let bundle = BundleFolder(file, intent.parts, fileSystem)
+                    return try bundle.read(range, into: buffer) ? buffer.count : 0
+                }
+            }
+        }
         try ledger.remove(intent)
         try files.discardStaged(name, in: origin)
     }

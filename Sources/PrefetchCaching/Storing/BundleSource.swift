@@ -7,6 +7,8 @@ package import SystemPackage
 package struct BundleSource {
     let parts: [BundlePart]
     private let top: Directory
+    /// As they were when they were listed.
+    private let attributes: [FolderPath: FileAttributes]
 
     /// - Throws: ``CacheError/fileSystem(_:)`` when there is no folder or it cannot be read,
     ///   ``CacheError/notARegularFile(_:)`` for anything in it but files and folders, ``CacheError/unsuitableName(_:_:)``, and
@@ -14,6 +16,7 @@ package struct BundleSource {
     package init(_ path: FilePath, in fileSystem: any FileSystem = LiveFileSystem()) throws(CacheError) {
         top = try onFiles(Directory(at: path, in: fileSystem))
         var parts: [BundlePart] = []
+        var attributes: [FolderPath: FileAttributes] = [:]
         var failure: CacheError?
         try FolderWalk(top: top, isSkipped: { _ in false }).run { entry throws(CacheError) in
             guard entry.attributes.kind == .regular else {
@@ -22,6 +25,7 @@ package struct BundleSource {
             do throws(FolderPathError) {
                 let inside = try FolderPath(entry.path.string)
                 parts.append(BundlePart(inside, contentBytes: entry.attributes.length))
+                attributes[inside] = entry.attributes
             } catch {
                 throw .unsuitableName(path.pushing(entry.path).string, error)
             }
@@ -30,14 +34,17 @@ package struct BundleSource {
         }
         if let failure { throw failure }
         guard !parts.isEmpty else { throw .item(.bundle(.noFiles)) }
+        self.attributes = attributes
         self.parts = parts.sorted { $0.path.string < $1.path.string }
     }
 
     /// Fills a buffer with the content of the files from an offset on.
     ///
-    /// - Returns: `false` when one of them has another length now, or is gone.
+    /// - Returns: `false` when one of them was changed or replaced since it was listed, or is gone.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileSystemError) -> Bool {
         try BundleFolder(top.descriptor, parts, top.fileSystem)
-            .read(offset..<offset + Int64(buffer.count), into: buffer)
+            .read(offset..<offset + Int64(buffer.count), into: buffer) { now, part in
+                attributes[part.path].map(now.isUnchanged) ?? false
+            }
     }
 }

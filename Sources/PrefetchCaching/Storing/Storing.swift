@@ -94,11 +94,14 @@ extension Engine {
 
     /// Stores the content of an abandoned promotion; the caller holds the lock of the key. Without room the content is
     /// dropped, as any item may be.
-    func restoreToCache(_ file: Descriptor, _ length: Int64, as metadata: ItemMetadata) throws(CacheError) {
+    func restoreToCache(
+        _ metadata: ItemMetadata, _ length: Int64,
+        _ read: (UnsafeMutableRawBufferPointer, Int64) throws(CacheError) -> Int
+    ) throws(CacheError) {
         let begun = try refusing(metadata) {
             try beginItemInPlace(metadata, encoding: .automatic, expectedLength: length)
         }
-        if case .begun(let store) = begun { _ = try fill(store, from: file, length: length) }
+        if case .begun(let store) = begun { _ = try fill(store, length: length, read) }
     }
 
     /// - Parameter look: Receives every piece before it is stored, and whether it is the last.

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Foundation
 internal import PrefetchCaching
 
@@ -99,6 +100,13 @@ extension DownloadRun {
             }
             if let expected = expected.length, expected != length {
                 throw DownloadError.Reason.wrongLength(expected: expected, actual: length)
+            }
+            if length == 0, let digest = expected.digest {
+                // No byte of it will come whose arrival would be noticed.
+                let actual = Array(SHA256().finalize())
+                if actual != digest {
+                    throw DownloadError.Reason.wrongDigest(expected: digest, actual: actual)
+                }
             }
             let now = environment.now()
             let validator = Validator(head, now: now)

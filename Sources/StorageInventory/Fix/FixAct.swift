@@ -48,6 +48,8 @@ package enum FixAct: Hashable, Sendable {
         package var xdg: [UInt8]?
         package var apple: [UInt8]?
 
+        static let none = Marks(isNoDump: false, xdg: nil, apple: nil)
+
         package init(isNoDump: Bool, xdg: [UInt8]?, apple: [UInt8]?) {
             self.isNoDump = isNoDump
             self.xdg = xdg

@@ -137,8 +137,12 @@ package final class Fixer {
         try mark(handle.descriptor, at: path, remedy)
     }
 
-    private func mark(_ file: Descriptor, at path: FilePath, _ remedy: Remedy) throws(FileSystemError) {
+    private func mark(_ file: Descriptor, at path: FilePath, _ remedy: Remedy) throws {
         let before = try FixAct.Marks(of: file, in: fileSystem)
+        if remedy == .include, before == .none {
+            throw Skip(
+                reason: "not its own mark excludes it, but that of a folder above it, or its CACHEDIR.TAG")
+        }
         let fileSystem = fileSystem
         let policy: BackupPolicy = remedy == .exclude ? .exclude : .include
         try carryOut(.mark(path, policy, before: before)) { () throws(FileSystemError) in
@@ -146,7 +150,7 @@ package final class Fixer {
             case .exclude: try BackupMark(fileSystem: fileSystem).set(.exclude, on: file)
             // All of them, also those that another system has left.
             case .include:
-                try FixAct.Marks(isNoDump: false, xdg: nil, apple: nil).set(on: file, in: fileSystem)
+                try FixAct.Marks.none.set(on: file, in: fileSystem)
             }
         }
     }

@@ -36,7 +36,8 @@ extension FileInventory {
         throws(FileSystemError) -> FileAttributes.Identity?
     {
         try ifPresent { () throws(FileSystemError) in
-            try fileSystem.attributes(of: Directory(at: path, in: fileSystem).descriptor).identity
+            let folder = try Directory(at: path, in: fileSystem)
+            return try fileSystem.attributes(of: folder.descriptor).identity
         }
     }
 

@@ -204,6 +204,7 @@ struct Fetch: CacheCommand {
             recordedURL: recordUrl ? target.url : nil,
             whenCached: whenCached, whenPromoted: whenPromoted)
         request.allowsCompressedTransfer = !uncompressed
+        request.conditions = conditions.conditions
         return request
     }
 }
@@ -217,7 +218,7 @@ extension Fetch {
         let name = FileName(sanitizing: key.string)
         // `--to none` is refused before.
         guard let destination = item.destination(name) else { throw CommandFailure(.usage, "no destination") }
-        return DownloadRequest(
+        var request = DownloadRequest(
             bundle: try targets.map { target in
                 BundleFile(
                     try target.pathInBundle, from: target.urlRequest,
@@ -227,6 +228,8 @@ extension Fetch {
             intent: item.requested ? .userRequested : .opportunistic, priority: item.priority ?? 0,
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)), whenCached: whenCached,
             whenPromoted: whenPromoted)
+        request.conditions = conditions.conditions
+        return request
     }
 }
 

@@ -46,6 +46,8 @@ struct FixJournal {
         }
     }
 
+    private var failure: FileSystemError?
+
     /// Whether no change was recorded.
     private(set) var isEmpty = true
 
@@ -63,9 +65,16 @@ struct FixJournal {
     }
 
     private mutating func append(_ line: Data) throws(FileSystemError) {
+        if let failure { throw failure }
         let bytes = Array(line) + [UInt8(ascii: "\n")]
-        try fileSystem.writeAll(bytes, to: file, at: length)
-        try fileSystem.synchronize(file)
+        do {
+            try fileSystem.writeAll(bytes, to: file, at: length)
+            try fileSystem.synchronize(file)
+        } catch {
+            // After a failed flush a later success proves nothing.
+            failure = error
+            throw error
+        }
         length += Int64(bytes.count)
     }
 

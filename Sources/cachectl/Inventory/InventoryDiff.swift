@@ -26,10 +26,16 @@ struct InventoryDiff {
     /// - Complexity: O(*n* log *n*) in the number of files.
     init(from old: SavedInventory, to new: SavedInventory) {
         since = old.takenAtMilliseconds
-        var before = Dictionary(old.files.map { ($0.path, $0) }) { first, _ in first }
+        // Paths of an app on Linux are those in its areas.
+        struct Place: Hashable {
+            let (area, path): (String, FilePath)
+
+            init(_ file: SavedInventory.File) { (area, path) = (file.area, file.path) }
+        }
+        var before = Dictionary(old.files.map { (Place($0), $0) }) { first, _ in first }
         var changes: [Change] = []
         for file in new.files {
-            let earlier = before.removeValue(forKey: file.path)
+            let earlier = before.removeValue(forKey: Place(file))
             if let earlier, earlier == file { continue }
             changes.append(Change(kind: earlier == nil ? .created : .changed, before: earlier, after: file))
         }

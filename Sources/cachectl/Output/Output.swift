@@ -35,8 +35,8 @@ final class Output {
         }
     }
 
-    /// Prints a line that `--quiet` hides.
-    func confirm(_ line: String) throws(FileSystemError) { if !isQuiet { try print(line) } }
+    /// Prints a line that `--quiet` hides, or an object of that line.
+    func confirm(_ line: String) throws { try report(["done": line], [line], isConfirmation: true) }
 
     func print(_ lines: [String]) throws(FileSystemError) {
         for line in lines { try print(line) }

@@ -218,6 +218,24 @@ import Testing
         #expect(throws: CacheError.movedOrDeleted(key: "guide", opened.path)) { try engine.open("guide") }
     }
 
+    /// Of equal length, so that only its times and its inode tell.
+    @Test func aFolderWhoseFilesChangeIsNotStored() throws {
+        let folder = container.root.appending(path: "site", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: "tile.bin")
+        try noise(5000).write(to: file)
+        let source = try BundleSource(FilePath(folder.path))
+        var buffer = [UInt8](repeating: 0, count: 2000)
+        #expect(
+            try buffer.withMutableBytes { bytes throws(FileSystemError) in try source.read(into: bytes, at: 0)
+            })
+        try noise(5000, seed: 1).write(to: file, options: .atomic)
+        #expect(
+            try !buffer.withMutableBytes { bytes throws(FileSystemError) in
+                try source.read(into: bytes, at: 2000)
+            })
+    }
+
     @Test func linksInTheFolderAreNotFollowed() throws {
         try store()
         let opened = try #require(try engine.open("guide").value)

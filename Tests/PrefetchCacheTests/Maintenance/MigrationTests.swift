@@ -52,6 +52,23 @@ import Testing
 
     // MARK: As files of the user's
 
+    /// What is there already is the user's, with its mark.
+    @Test func aFileThatIsAdoptedKeepsItsMark() throws {
+        let engine = try container.engine()
+        let file = container.documents.appending(path: "image.iso")
+        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+        try noise(3000).write(to: file)
+        let (live, mark) = (LiveFileSystem(), BackupMark(fileSystem: LiveFileSystem()))
+        try live.withFile(FilePath(file.path), in: .workingDirectory, .readWrite) {
+            file throws(FileSystemError) in try mark.set(.exclude, on: file)
+        }
+        let outcomes = try migrate(engine, as: .promoted(to: .documents), of: container.documents)
+        guard case .adopted = outcomes["image.iso"] else { Issue.record("\(outcomes)"); return }
+        try live.withFile(FilePath(file.path), in: .workingDirectory, .read) { file throws(FileSystemError) in
+            #expect(try mark.policy(of: file) == .exclude)
+        }
+    }
+
     @Test(arguments: [Area.documents, .applicationSupport])
     func filesBecomeFilesOfTheUsers(_ area: Area) throws {
         let contents = [

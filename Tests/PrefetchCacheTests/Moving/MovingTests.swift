@@ -189,6 +189,28 @@ import Testing
         #expect(try isSame(Data(contentsOf: setting.file), Self.content))
     }
 
+    /// The user opens an older version at the last moment: the newer one is the caller's only copy.
+    @Test func aFileThatIsRefusedAtTheLastMomentStays() throws {
+        let setting = try Setting()
+        let fileSystem = InterceptingFileSystem()
+        let engine = try setting.container.engine(fileSystem: fileSystem)
+        let other = try setting.container.engine()
+        try engine.store(noise(1000), "key")
+        let isOver = Atomic<Bool>(false)
+        fileSystem.intercept { operation in
+            guard operation.kind == .rename, operation.newPath?.contains("/items/") == true,
+                !isOver.exchange(true, ordering: .relaxed)
+            else { return }
+            do { #expect(try other.open("key").value != nil) } catch { Issue.record(error) }
+        }
+        #expect(
+            try engine.store(moving: setting.path, as: ItemMetadata("key")) == .refused(.alreadyPromoted))
+        let hasHappened = isOver.load(ordering: .relaxed)
+        #expect(hasHappened)
+        #expect(try isSame(Data(contentsOf: setting.file), Self.content))
+        #expect(try !engine.isCached(ItemKey("key").hash))
+    }
+
     @Test(arguments: ["link", "pipe", "folder", "missing", "..", "folder/.."])
     func onlyRegularFilesAreMoved(name: String) throws {
         let setting = try Setting()

@@ -95,6 +95,16 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    /// Whoever states a condition means it.
+    @Test func aConditionHoldsForWhatTheUserAsksForAsWell() throws {
+        let server = try server()
+        let outcome = try fetch([
+            server.url().absoluteString, "--key", "k", "--requested", "--between", otherHours,
+        ])
+        #expect(outcome.status == 75 && outcome.errors.contains("'k' is postponed, since "))
+        #expect(server.requests.isEmpty)
+    }
+
     @Test(arguments: [
         ["--between", "1-5"], ["--between", "25:00-26:00"], ["--daily-limit", "-1"],
         ["--daily-limit", "much"],

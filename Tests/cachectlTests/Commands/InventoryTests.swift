@@ -28,6 +28,19 @@ import Testing
 
     // MARK: What it prints
 
+    @Test func whatIsOnlyConfirmedIsJSONToo() throws {
+        try fill()
+        let file = container.folder.url.appending(path: "saved.json").path
+        for arguments in [["stats", "--reset", "--yes"], ["rehydrate"], ["inventory", "--save", file]] {
+            let outcome = try Tool.run(
+                Tool.path, arguments + ["--json", "--container", container.root.path], in: container.folder)
+            #expect(outcome.status == 0)
+            #expect(throws: Never.self, "\(arguments)") {
+                try JSONSerialization.jsonObject(with: Data(outcome.text.utf8))
+            }
+        }
+    }
+
     @Test func sumsAreByAreaAndKindAndAsTheSystemShowsThem() throws {
         try fill()
         let lines = try container.succeed("inventory").text.split(separator: "\n")

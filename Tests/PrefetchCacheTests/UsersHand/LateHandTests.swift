@@ -1,0 +1,185 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchFileSystem
+import PrefetchItemFormat
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCaching
+
+/// What happens to a promoted file between the last look at it and its removal.
+@Suite(.timeLimit(.minutes(2))) struct LateHandTests {
+    private let container: TemporaryContainer
+    private let fileSystem = InterceptingFileSystem()
+    private let engine: Engine
+
+    init() throws {
+        container = try TemporaryContainer()
+        engine = try container.engine(fileSystem: fileSystem)
+    }
+
+    private func item(_ key: ItemKey, named name: FileName = "Film") -> ItemMetadata {
+        ItemMetadata(key: key, destination: .documents(name, backup: .exclude))
+    }
+
+    @discardableResult
+    private func open(_ metadata: ItemMetadata, _ content: Data = prose(5000)) throws -> PromotedFile {
+        try content.withBytes { bytes throws(CacheError) in
+            _ = try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
+        return try #require(try engine.open(metadata.key).value)
+    }
+
+    /// Runs `body` once, when something is about to be moved aside.
+    private func whenMovedAside(_ name: String, _ body: @escaping @Sendable () throws -> Void) {
+        let isOver = Atomic<Bool>(false)
+        fileSystem.intercept { operation in
+            guard operation.kind == .rename, operation.name == name,
+                !isOver.exchange(true, ordering: .relaxed)
+            else { return }
+            do { try body() } catch { Issue.record(error) }
+        }
+    }
+
+    @Test func aFileThatIsOpenedWhileItIsLookedAtIsNotPurged() throws {
+        let opened = try open(item("film"))
+        let entry = try #require(try engine.ledger.entry(for: "film"))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: opened.url.path)
+        let file = FilePath(opened.url.path)
+        try LiveFileSystem().withFile(file, in: .workingDirectory, .readWrite) {
+            file throws(FileSystemError) in
+            try LiveFileSystem().setAccessTime(1_000_000_000, of: file)
+        }
+        // As an open does, which takes no lock.
+        whenMovedAside("Film") { [engine] in engine.files.noteUse(of: entry) }
+        // The clock of tests goes on by a second whenever it is read.
+        let later = entry.openedAt + 1
+        #expect(try engine.purgeExcluded(unusedSince: later, isDryRun: false).purged == [])
+        #expect(try Data(contentsOf: opened.url) == prose(5000))
+        #expect(try engine.open("film").value?.path == opened.path)
+    }
+
+    /// The other half: an open that comes too late for that does not return what is gone.
+    @Test func aFileThatIsPurgedWhileItIsOpenedIsNotReturned() throws {
+        let opened = try open(item("film"))
+        try LiveFileSystem().withFile(FilePath(opened.url.path), in: .workingDirectory, .readWrite) {
+            file throws(FileSystemError) in
+            try LiveFileSystem().setAccessTime(1_000_000_000, of: file)
+        }
+        let other = try container.engine()
+        fileSystem.intercept { operation in
+            guard operation.kind == .setAccessTime else { return }
+            do {
+                #expect(try other.deletePromotedFile("film"))
+            } catch { Issue.record(error) }
+        }
+        guard case .miss(.absent) = try engine.open("film") else { Issue.record("opened"); return }
+    }
+
+    /// Another key is opened to a file of that name and content, and adopts it, before it is moved aside.
+    @Test(arguments: [false, true])
+    func aFileThatAnotherKeyAdoptsMeanwhileStays(whileReplaced: Bool) throws {
+        let opened = try open(item("one"))
+        let other = try container.engine()
+        try prose(5000).withBytes { bytes throws(CacheError) in
+            _ = try other.store(bytes, as: item("two"), encoding: .automatic)
+        }
+        let adopt: @Sendable () throws -> Void = { [path = opened.path] in
+            let found = try other.open("two").value?.path
+            #expect(found == path)
+        }
+        if whileReplaced {
+            let isOver = Atomic<Bool>(false)
+            fileSystem.intercept { operation in
+                guard operation.kind == .rename, operation.newName == "Film",
+                    !isOver.exchange(true, ordering: .relaxed)
+                else { return }
+                do { try adopt() } catch { Issue.record(error) }
+            }
+            var newer = item("one")
+            newer.intent = .userRequested
+            guard
+                case .begun(let store) = try engine.beginStore(
+                    newer, encoding: .automatic, expectedLength: nil, whenPromoted: .replaceIfUnmodified)
+            else { Issue.record("refused"); return }
+            _ = try prose(6000, seed: 1).withBytes { bytes throws(CacheError) in
+                try store.commit(appending: bytes)
+            }
+        } else {
+            whenMovedAside("Film", adopt)
+            #expect(try engine.purgeExcluded(unusedSince: .max, isDryRun: false).purged == [])
+        }
+        #expect(try Data(contentsOf: opened.url) == prose(5000))
+        #expect(try other.open("two").value?.path == opened.path)
+    }
+
+    // MARK: Bundles
+
+    private func openBundle() throws -> URL {
+        try BundleTests.content.withBytes { bytes throws(CacheError) in
+            _ = try engine.store(bytes, as: BundleTests.metadata(), encoding: .automatic)
+        }
+        return try #require(try engine.open("guide").value).url
+    }
+
+    /// Two files whose names are equal to Swift, and not to the file system.
+    @Test func aNameInAnotherNormalizationIsTheUsers() throws {
+        let (composed, decomposed) = ("caf\u{E9}.txt", "cafe\u{301}.txt")
+        let content = prose(700)
+        let metadata = ItemMetadata(
+            key: "guide", destination: .documents("guide", backup: .exclude),
+            parts: [BundlePart(try FolderPath(composed), contentBytes: 700)])
+        let folder = try open(metadata, content).url
+        let path = folder.path + "/" + decomposed
+        try LiveFileSystem().withFile(FilePath(path), in: .workingDirectory, .createNew(.ownerReadWrite)) {
+            _ in
+        }
+        let names = try LiveFileSystem().withFile(FilePath(folder.path), in: .workingDirectory, .directory) {
+            folder throws(FileSystemError) in try LiveFileSystem().entries(of: folder).count
+        }
+        // Where the file system takes them for one.
+        guard names == 2 else { return }
+        #expect(try engine.purgeExcluded(unusedSince: .max, isDryRun: false).purged == [])
+        #expect(try engine.deletePromotedFile("guide"))
+        #expect(try LiveFileSystem().attributes(of: FilePath(path), in: .workingDirectory) != nil)
+    }
+
+    @Test func aFolderThatIsMovedAwayWhileItIsDeletedKeepsItsFiles() throws {
+        let folder = try openBundle()
+        let kept = container.documents.appending(path: "Keep", directoryHint: .isDirectory)
+        whenMovedAside("guide") {
+            try FileManager.default.moveItem(at: folder, to: kept)
+        }
+        #expect(try !engine.deletePromotedFile("guide"))
+        #expect(try container.files(below: kept) == BundleTests.files.map(\.key.string).sorted())
+    }
+
+    // MARK: Marks
+
+    /// What another process does between the reading of the ledger and the lock.
+    @Test func aFileThatWasForgottenIsNotMarkedByARepair() throws {
+        let opened = try open(item("film"))
+        let other = try container.engine()
+        let file = FilePath(opened.url.path)
+        let mark = BackupMark(fileSystem: LiveFileSystem())
+        try LiveFileSystem().withFile(file, in: .workingDirectory, .readWrite) {
+            file throws(FileSystemError) in
+            try mark.set(.include, on: file)
+        }
+        let lock = CacheLayout.keyLock(of: ItemKey("film").hash).string
+        let isOver = Atomic<Bool>(false)
+        fileSystem.intercept { operation in
+            guard operation.kind == .open, operation.name == lock, !isOver.exchange(true, ordering: .relaxed)
+            else { return }
+            do { #expect(try other.forget("film")) } catch { Issue.record(error) }
+        }
+        _ = try engine.repair(isDryRun: false)
+        let hasHappened = isOver.load(ordering: .relaxed)
+        #expect(hasHappened)
+        try LiveFileSystem().withFile(file, in: .workingDirectory, .read) { file throws(FileSystemError) in
+            #expect(try mark.policy(of: file) == .include)
+        }
+    }
+}
