@@ -64,7 +64,6 @@ let package = Package(
                 "Contenders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .executableTarget(name: "probe", dependencies: ["Contenders", .product(name: "PrefetchCaching", package: "PrefetchCache")]),
         .executableTarget(
             name: "latency",
             dependencies: [
