@@ -96,10 +96,14 @@ ssize_t cplatform_read_if_cached(int directory, const char *name, void *buffer, 
     if (size >= 0 && (uint64_t)size <= length) {
         struct iovec part = {.iov_base = buffer, .iov_len = length};
         count = preadv2(fd, &part, 1, 0, RWF_NOWAIT);
-        // The beginning alone must not be taken for the whole file.
+        struct stat status;
         if (count >= 0 && count != size) {
+            // The beginning alone must not be taken for the whole file.
             count = -1;
             errno = EAGAIN;
+        } else if (count < 0 && errno == EOPNOTSUPP && fstat(fd, &status) == 0) {
+            // A folder says so, too.
+            errno = S_ISREG(status.st_mode) ? EOPNOTSUPP : EAGAIN;
         }
     }
     int error = errno;

@@ -49,8 +49,8 @@ public struct DownloadError: Error, Hashable, Sendable {
         /// The server does not say how long a file of a bundle is, with this path in it, so that no room can be reserved for
         /// the bundle.
         case unknownLength(String)
-        /// One file was handed over for a request of a bundle.
-        case severalFiles
+        /// The request is for a bundle, and a single file was handed over.
+        case bundleRequest
         /// The partial disappeared or was found damaged while the download was resuming.
         case partialLost
         /// The cache failed.
@@ -138,7 +138,7 @@ extension DownloadError.Reason: CustomStringConvertible {
         case .changed(let path): "the server has another version of '\(path)' than it had announced"
         case .unknownLength(let path):
             "the server does not say how long '\(path)' is; specify the expected length"
-        case .severalFiles: "the request is for a bundle, which only a download makes of its files"
+        case .bundleRequest: "the request is for a bundle, which cannot be finished with a single file"
         case .partialLost: "the kept part of the content disappeared in the meantime"
         case .cache(let error): error.description
         }

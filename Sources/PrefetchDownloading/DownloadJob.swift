@@ -189,7 +189,11 @@ final class DownloadJob: Sendable {
 
     /// Notes that a piece of the content was received.
     func noteFetched(_ piece: ReceivedPiece, at offset: Int64) {
-        state.withLock { $0.fetched.add(piece, at: offset) }
+        let claim = state.withLock { state in
+            state.fetched.add(piece, at: offset)
+            return state.claim
+        }
+        claim?.showLife()
     }
 
     /// What was received since the last call.

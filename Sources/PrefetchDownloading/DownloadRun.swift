@@ -265,7 +265,7 @@ struct DownloadRun: Sendable {
         case .heldElsewhere(isRunning: true) where !attempt.waits.areInVain:
             throw AttemptFailure(
                 elsewhere: Elsewhere(
-                    isWithoutItem: item == nil, arrivedBytes: try await cache.arrivedBytes(of: request.key)))
+                    isWithoutItem: item == nil, lastSign: try await cache.lastSignOfFetch(request.key)))
         // A stopped process may hold it for ever, and not all are known to be stopped.
         case .heldElsewhere, .unsupported:
             return try await download(unless: item?.validator, replacing: replaced, in: attempt)
@@ -345,21 +345,21 @@ struct DownloadRun: Sendable {
 struct Elsewhere {
     /// Whether nothing of the key is cached.
     let isWithoutItem: Bool
-    /// Bytes of content that have arrived in whole chunks.
-    let arrivedBytes: Int64
+    /// When it last showed that it receives something, by whatever clock; `nil` if that is not known.
+    let lastSign: Int64?
 }
 
 /// The waits for another process that is fetching the content.
 struct Waits: Sendable {
-    /// How long to wait while nothing arrives. A frozen process appears to be running, and of some nothing is known. One
-    /// that receives 10 kB a second completes a chunk in less.
+    /// How long to wait for a sign: a frozen process appears to be running, and of some nothing is known. One whose server
+    /// sends nothing gives up sooner, by ``DownloaderConfiguration/stallTimeout``.
     static let longest = Duration.seconds(120)
 
     private(set) var count = 0
     /// Whether nothing of the key was cached when they began.
     private(set) var beganWithoutItem = false
-    private var arrivedBytes: Int64 = 0
-    /// For how long nothing has arrived.
+    private var lastSign: Int64?
+    /// For how long there was no other sign.
     private var inVain = Duration.zero
 
     var areInVain: Bool { inVain >= Self.longest }
@@ -369,8 +369,8 @@ struct Waits: Sendable {
         if count == 0 { beganWithoutItem = elsewhere.isWithoutItem }
         let duration = min(.milliseconds(50) * (1 << min(count, 6)), .seconds(2))
         count += 1
-        inVain = elsewhere.arrivedBytes == arrivedBytes ? inVain + duration : .zero
-        arrivedBytes = elsewhere.arrivedBytes
+        inVain = elsewhere.lastSign == lastSign ? inVain + duration : .zero
+        lastSign = elsewhere.lastSign
         return duration
     }
 }

@@ -140,7 +140,7 @@ extension DownloadError.Reason {
         case .undecodable, .expandsTooFar: true
         case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong, .wrongRange,
-            .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .unknownLength, .severalFiles, .cache:
+            .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .unknownLength, .bundleRequest, .cache:
             false
         }
     }
@@ -152,7 +152,7 @@ extension DownloadError.Reason {
             .partialLost:
             false
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
-            .stalled, .truncated, .undelimitedBody, .changed, .unknownLength, .severalFiles, .cache:
+            .stalled, .truncated, .undelimitedBody, .changed, .unknownLength, .bundleRequest, .cache:
             true
         }
     }

@@ -63,7 +63,7 @@ extension DownloadRun {
     fileprivate func finish(_ file: URL, _ head: ResponseHead?, from url: URL?) async -> DownloadOutcome {
         do {
             try requireAllowed()
-            guard request.files.isEmpty else { throw DownloadError.Reason.severalFiles }
+            guard request.files.isEmpty else { throw DownloadError.Reason.bundleRequest }
             guard let head, let url, let requested = request.urlRequest.url else {
                 throw DownloadError.Reason.connection(.malformed)
             }

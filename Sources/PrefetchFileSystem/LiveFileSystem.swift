@@ -24,18 +24,21 @@ package struct LiveFileSystem: FileSystem {
         throws(FileSystemError) -> Descriptor
     {
         let (flags, permissions) = mode.flags
-        do {
+        func open(_ flags: CInt) throws(FileSystemError) -> Descriptor {
             let file = try Platform.retrying("open", name) {
                 name.withPlatformString { openat(directory.rawValue, $0, flags | O_CLOEXEC, permissions) }
             }
-            let descriptor = Descriptor(rawValue: file)
+            return Descriptor(rawValue: file)
+        }
+        do {
+            let descriptor = try open(flags)
             if mode == .readWrite { try requireSingleLink(descriptor, name) }
             return descriptor
         } catch {
-            // O_NOATIME is permitted only to the owner of the file.
-            guard mode == .readWithoutAccessTime, error.errno == .notPermitted else { throw error }
+            // That is permitted only to the owner of the file.
+            guard flags & Platform.withoutAccessTime != 0, error.errno == .notPermitted else { throw error }
         }
-        return try open(name, in: directory, .read)
+        return try open(flags & ~Platform.withoutAccessTime)
     }
 
     /// Refuses a file with more than one hard link: a write would change it under its other names, too.
@@ -450,7 +453,8 @@ extension OpenMode {
             (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode_t(permissions.rawValue))
         case .createIfMissing(let permissions):
             (O_RDWR | O_CREAT | O_NOFOLLOW, mode_t(permissions.rawValue))
-        case .directory: (O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
+        // To list a folder is not to use it.
+        case .directory: (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | Platform.withoutAccessTime, 0)
         case .directoryFollowingLinks: (O_RDONLY | O_DIRECTORY, 0)
         }
     }

@@ -43,7 +43,8 @@ final class CapacityReports: Sendable {
 
 extension ReportedCapacity {
     fileprivate func changed(by difference: Int64) -> ReportedCapacity {
-        func changed(_ value: Int64?) -> Int64? { value.map { max(0, $0 + difference) } }
+        // 0 stands for what is not known: what was reported and is used up must not become that.
+        func changed(_ value: Int64?) -> Int64? { value.map { max(min($0, 1), $0 + difference) } }
         return ReportedCapacity(important: changed(important), opportunistic: changed(opportunistic))
     }
 }

@@ -38,7 +38,7 @@ struct CachedDataBackedUp: StorageRule {
                     Self.folderNames.contains($0.string.lowercased())
                 } ?? false
         }
-        let groups = withoutThoseThatHoldMore(caches, &checkup)
+        let groups = markableAsAWhole(caches, &checkup)
         let places = checkup.inventory.libraryFolders
         let message = "the folder holds a cache, by its name or its tag"
         var inCaches: [Bool: [Int32]] = [:]
@@ -55,7 +55,7 @@ struct CachedDataBackedUp: StorageRule {
     }
 
     /// The caches that may be marked as a whole: those in which nothing is meant to be in backups.
-    private func withoutThoseThatHoldMore(_ caches: [Int32?], _ checkup: inout Checkup) -> [Int32?] {
+    private func markableAsAWhole(_ caches: [Int32?], _ checkup: inout Checkup) -> [Int32?] {
         var others: Set<Int32> = []
         for (index, file) in checkup.inventory.files.enumerated() {
             guard let cache = caches[Int(file.folder)], !others.contains(cache) else { continue }

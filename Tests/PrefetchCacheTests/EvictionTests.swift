@@ -49,7 +49,7 @@ import Testing
         try engine.flush()
         let order = try engine.items().map(\.key.string)
         let noted = try engine.catalog.transaction { transaction in
-            _ = try engine.evictor.evict(atLeast: .max, because: .budget, from: transaction)
+            _ = try engine.evictor.evict(atLeast: .max, from: transaction)
             return transaction.changes.events.map(\.key)
         }
         #expect(noted == order)

@@ -47,7 +47,7 @@ import Testing
         let plans = try engine.catalog.transaction { transaction in
             var statements: Set<String> = []
             transaction.database.trace { statements.insert($0.expandedDescription) }
-            #expect(try engine.evictor.evict(atLeast: 50_000, because: .budget, from: transaction) >= 50_000)
+            #expect(try engine.evictor.evict(atLeast: 50_000, from: transaction) >= 50_000)
             transaction.database.trace()
             return try statements.sorted().map { sql in (sql, try Self.plan(of: sql, transaction)) }
         }

@@ -106,7 +106,7 @@ import Testing
     @Test func whoReceivesSomethingIsWaitedFor() {
         var waits = Waits()
         for number in 0..<1000 {
-            _ = waits.next(Elsewhere(isWithoutItem: true, arrivedBytes: Int64(number / 50)))
+            _ = waits.next(Elsewhere(isWithoutItem: true, lastSign: Int64(number / 50)))
             #expect(!waits.areInVain)
         }
     }

@@ -50,7 +50,7 @@ import Testing
         let request = DownloadRequest(
             bundle: [BundleFile("a", at: Self.url)], key: "item", destination: .documents("Model"))
         let outcome = await finish(request, try response())
-        #expect(outcome.error?.reason == .severalFiles)
+        #expect(outcome.error?.reason == .bundleRequest)
         #expect(isThere)
     }
 

@@ -54,7 +54,7 @@ import Testing
         #expect(capacity(1, available: 500) == ReportedCapacity(important: 800, opportunistic: 100))
         clock.withLock { $0 = .seconds(29) }
         // 200 bytes were written meanwhile.
-        #expect(capacity(1, available: 300) == ReportedCapacity(important: 600, opportunistic: 0))
+        #expect(capacity(1, available: 300) == ReportedCapacity(important: 600, opportunistic: 1))
         #expect(asked == 1)
         #expect(capacity(2, available: 500) == ReportedCapacity(important: 700, opportunistic: 100))
         clock.withLock { $0 = .seconds(30) }

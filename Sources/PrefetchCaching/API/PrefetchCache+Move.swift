@@ -18,9 +18,10 @@ extension PrefetchCache {
     /// that was renamed is a partial, with which a later download resumes if the metadata has a strong entity tag. As
     /// after every store nothing was flushed, and after a power cut the item may be a miss.
     ///
-    /// The file stays as it is if it is refused, if the call fails, or if it is written to or replaced meanwhile, with one
-    /// exception: if the ledger cannot be read once the item is in its place, the call fails and the item stays. A file that
-    /// is stored but cannot be removed stays, which is logged.
+    /// The file stays as it is if it is refused, if the call fails, or if it is written to or replaced meanwhile, with two
+    /// exceptions. If the ledger cannot be read once the item is in its place, the call fails and the item stays. If the
+    /// record of an earlier promotion of the key, whose file is gone, cannot be removed then, the call fails, and the file may
+    /// be gone. A file that is stored but cannot be removed stays, which is logged.
     ///
     /// - Returns: As ``store(_:as:encoding:admission:)-(Data,_,_,_)``.
     /// - Throws: As ``store(contentsOf:as:encoding:admission:)``, also ``CacheError/notARegularFile(_:)`` for a symbolic

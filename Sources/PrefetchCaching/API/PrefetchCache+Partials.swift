@@ -15,11 +15,6 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.partial(of: key, for: intent) }
     }
 
-    /// Bytes of a key's content that have arrived in whole chunks, whichever process is storing it; 0 if that is not known.
-    package func arrivedBytes(of key: ItemKey) async throws(CacheError) -> Int64 {
-        try await run { engine throws(CacheError) in try engine.arrivedBytes(of: key) }
-    }
-
     /// Resumes storing an item after its last whole chunk.
     ///
     /// Every kept chunk is read and verified first. From the first damaged one on, all chunks are discarded:

@@ -102,8 +102,7 @@ public import PrefetchStorageAreas
                 guard request.size <= capacity else { continue }
                 try cache.catalog.writePending(&writing)
                 let used = try transaction.itemBytes()
-                _ = try cache.evictor.evict(
-                    atLeast: used + request.size - capacity, because: .budget, from: transaction)
+                _ = try cache.evictor.evict(atLeast: used + request.size - capacity, from: transaction)
                 cache.files.insert(request.key.hash, length: request.size)
                 cache.noteStored(
                     ItemMetadata(key: request.key, destination: .applicationSupport("item")),

@@ -9,7 +9,7 @@ internal import Synchronization
 /// Files are unlinked first and their rows deleted second, so that eviction works with no byte free. Every step of the
 /// loop deletes a row or skips it for good: an item that cannot be removed, or is being read, does not stall eviction,
 /// and one that is already gone only loses its row.
-final class Evictor: Sendable {
+final class Evictor: BudgetKeeping {
     private static let batch = 256
     /// A generous bound on what a full volume needs for the journal of one transaction.
     private static let emergencyBytes: Int64 = 1 << 20
@@ -57,7 +57,6 @@ final class Evictor: Sendable {
         }
     }
 
-    /// What a use changes in the row of an item, under the policy in force.
     var effectOfUse: EffectOfUse {
         switch choice {
         case .lru, .value: .movesItem
@@ -66,7 +65,6 @@ final class Evictor: Sendable {
         }
     }
 
-    /// Makes sure that the tables are as the policy in force needs them.
     func prepare(_ transaction: CatalogTransaction) throws {
         if choice == .value { try transaction.indexSources(true) }
     }
@@ -76,7 +74,6 @@ final class Evictor: Sendable {
         if choice != .value { try transaction.indexSources(false) }
     }
 
-    /// The most that all files may be charged now, in bytes, or `nil` if unknown.
     func ceiling(_ transaction: CatalogTransaction) -> Int64? {
         guard case .following(let watch) = rules else { return nil }
         return watch.ceiling(transaction)
@@ -106,6 +103,10 @@ final class Evictor: Sendable {
                 return sum < bytes
             }
         }
+    }
+
+    func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64 {
+        try evict(atLeast: bytes, because: .budget, from: transaction)
     }
 
     /// Evicts until at least `bytes` were freed, or nothing more can be evicted.
@@ -263,9 +264,6 @@ final class Evictor: Sendable {
         }
     }
 
-    /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
-    ///
-    /// - Returns: The items that were unlinked.
     func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> [KeyHash] {
         var unlinked: [KeyHash] = []
         var tally = Tally(.charge, because: .budget)
@@ -295,7 +293,6 @@ final class Evictor: Sendable {
             "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
     }
 
-    /// Sends the events of evictions. Called after the transaction, whether it succeeded or not: the files are gone.
     func reportEvictions() {
         let unreported = unreported.withLock { unreported in
             defer { unreported = [] }

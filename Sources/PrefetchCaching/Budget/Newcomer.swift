@@ -64,25 +64,34 @@ package struct Turn: Sendable {
     ///
     /// - Parameter evictable: All bytes that may be evicted. When they change, the search begins anew.
     func left(of evictable: Int64, forPriority priority: Float) -> Int64? {
-        round.left(of: evictable, for: self, priority)
+        round.state.withLock { state in
+            guard let refused = state.refused, refused.evictable == evictable,
+                refused.position <= position, refused.priority >= priority
+            else { return nil }
+            return refused.left
+        }
     }
 
     func noteLeft(_ bytes: Int64, of evictable: Int64, forPriority priority: Float) {
-        round.noteLeft(bytes, of: evictable, for: self, priority)
+        // A trim asks for an item that follows all others: what is refused to that says nothing about them.
+        guard !isAfterAll else { return }
+        round.state.withLock { $0.refused = (position, priority, bytes, evictable) }
     }
 
     /// The charge of the smallest item of the round that was refused once its length was known; `nil` if none was. What the
     /// source usually sends need not be requested then if that would not fit.
-    var leastRefused: Int64? { round.leastRefused }
+    var leastRefused: Int64? { round.state.withLock(\.leastRefused) }
 
-    func noteRefused(_ bytes: Int64) { round.noteRefused(bytes) }
+    func noteRefused(_ bytes: Int64) {
+        round.state.withLock { $0.leastRefused = min($0.leastRefused ?? .max, bytes) }
+    }
 }
 
 /// One pass over the list of a source, in order of preference: an item displaces none that precedes it in the list, and
 /// of those that follow the last one first. So a list that exceeds the budget ends with its beginning in the cache, and
 /// an unchanged list changes nothing the next time.
 package final class Round: Sendable {
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var positions: [KeyHash: Int] = [:]
         /// In the order of the list.
         var hashes: [KeyHash] = []
@@ -90,7 +99,7 @@ package final class Round: Sendable {
         var leastRefused: Int64?
     }
 
-    private let state = UnfairMutex(State())
+    fileprivate let state = UnfairMutex(State())
 
     package init() {}
 
@@ -109,27 +118,6 @@ package final class Round: Sendable {
     package func contains(_ key: ItemKey) -> Bool { position(of: key.hash) != nil }
 
     func position(of hash: KeyHash) -> Int? { state.withLock { $0.positions[hash] } }
-
-    fileprivate func left(of evictable: Int64, for turn: Turn, _ priority: Float) -> Int64? {
-        state.withLock { state in
-            guard let refused = state.refused, refused.evictable == evictable,
-                refused.position <= turn.position, refused.priority >= priority
-            else { return nil }
-            return refused.left
-        }
-    }
-
-    fileprivate func noteLeft(_ bytes: Int64, of evictable: Int64, for turn: Turn, _ priority: Float) {
-        // A trim asks for an item that follows all others: what is refused to that says nothing about them.
-        guard !turn.isAfterAll else { return }
-        state.withLock { $0.refused = (turn.position, priority, bytes, evictable) }
-    }
-
-    fileprivate var leastRefused: Int64? { state.withLock(\.leastRefused) }
-
-    fileprivate func noteRefused(_ bytes: Int64) {
-        state.withLock { $0.leastRefused = min($0.leastRefused ?? .max, bytes) }
-    }
 
     /// The last item of the list before `end` and after `position`, and its own position.
     func last(before end: Int, after position: Int) -> (hash: KeyHash, position: Int)? {

@@ -57,14 +57,14 @@ private final class RehearsedVolume: VolumeProbing {
 
     init(total: Int64, available: Int64) {
         self.total = total
-        self.available = Mutex(available)
+        self.available = Mutex(min(available, total))
     }
 
     func state(of _: Descriptor) -> VolumeState {
         VolumeState(total: total, available: available.withLock { $0 })
     }
 
-    func setAvailable(_ bytes: Int64) { available.withLock { $0 = bytes } }
+    func setAvailable(_ bytes: Int64) { available.withLock { $0 = min(bytes, total) } }
 
     func free(_ bytes: Int64) { available.withLock { $0 = min(total, $0 + bytes) } }
 }

@@ -145,14 +145,20 @@ struct SourceKnowledge: Sendable {
 
     private static func weight(daysAgo: Int) -> Double { pow(dailyDecay, Double(max(0, daysAgo))) }
 
-    func knows(_ source: String) -> Bool { sources[source] != nil }
+    /// Whether items of exactly this source, byte for byte as SQL compares, are among what is known.
+    func knows(_ source: String) -> Bool {
+        sources.index(forKey: source).map { sources.keys[$0].utf8.elementsEqual(source.utf8) } ?? false
+    }
+
+    /// What is known of a source under the name that the history has of it, which is cut.
+    func known(_ source: String) -> Source? { sources[HistoryRows.kept(source)] }
 
     /// What an item is worth: the odds that it is opened still, for the space that the source's items take, on a scale of
     /// equal steps. Only the order of two worths has a meaning.
     ///
     /// - Parameter age: Milliseconds since it was stored.
     func worth(ofSource source: String, age: Int64) -> Double {
-        let known = sources[source]
+        let known = known(source)
         let worth = chance(ofSource: source, age: age) / pow(known?.meanBytes ?? meanBytes, Self.sizeExponent)
         return (log(worth) / log(Self.step)).rounded(.down)
     }
@@ -161,7 +167,7 @@ struct SourceKnowledge: Sendable {
     ///
     /// - Parameter age: Milliseconds since it was stored.
     func chance(ofSource source: String, age: Int64) -> Double {
-        let rate = sources[source]?.openRate ?? prior
+        let rate = known(source)?.openRate ?? prior
         let fade = 1 + Double(age) / 1000 / (Self.fading * usualAge)
         return rate / (rate + (1 - rate) * fade)
     }
@@ -169,11 +175,11 @@ struct SourceKnowledge: Sendable {
     /// Whether an item is not worth downloading. Of a paused source every tenth item is let through, so that a returning
     /// interest is noticed; which ones depends on their keys, so that it is the same the next time.
     func pauses(_ key: ItemKey, from source: String) -> Bool {
-        sources[source]?.isPaused == true && key.hash.low % 10 != 0
+        known(source)?.isPaused == true && key.hash.low % 10 != 0
     }
 
     /// The mean length of a source's items in bytes of content; `nil` if nothing is known.
-    func usualLength(of source: String) -> Int64? { sources[source]?.usualLength }
+    func usualLength(of source: String) -> Int64? { known(source)?.usualLength }
 
     /// Pauses the sources of which so little is opened that the rest of what is downloaded is worth several times as much.
     private mutating func pause() {

@@ -42,8 +42,10 @@ extension Admission {
 
     /// Makes room in advance for what was admitted last, in small steps, while stores go on with what they were granted and
     /// are granted more.
-    func trimAhead() throws(CacheError) {
-        guard let newcomer = takeDemand() else { return }
+    ///
+    /// - Returns: Whether there was anything to make room for; then pending changes were written as well.
+    func trimAhead() throws(CacheError) -> Bool {
+        guard let newcomer = takeDemand() else { return false }
         try catalog.beginWriting()
         for _ in 0..<Self.mostTrimSteps {
             var transfer = Transfer()
@@ -55,9 +57,10 @@ extension Admission {
                 }
                 return isDone
             }
-            if isDone { return }
+            if isDone { return true }
         }
         demandRoom(for: newcomer)
+        return true
     }
 
     /// - Returns: Whether no step is left.

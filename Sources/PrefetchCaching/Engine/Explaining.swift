@@ -49,7 +49,7 @@ extension Engine {
 
 extension SourceKnowledge {
     fileprivate func outlook(of name: String) -> SourceOutlook? {
-        sources[name].map {
+        known(name).map {
             SourceOutlook(
                 source: name, openRate: $0.openRate, meanBytes: $0.usualLength, isPaused: $0.isPaused)
         }

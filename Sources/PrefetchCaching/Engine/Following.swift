@@ -77,11 +77,6 @@ extension Engine {
         return .awaited(arrived)
     }
 
-    /// Bytes of a key's content that have arrived in whole chunks, whoever is storing it.
-    func arrivedBytes(of key: ItemKey) throws(CacheError) -> Int64 {
-        try onFiles(partialsUnderWay(of: key)).first?.journal.contentBytes ?? 0
-    }
-
     private func range(from offset: Int64, upTo limit: Int, of length: Int64)
         throws(ItemFormatError) -> Range<Int64>
     {

@@ -1,3 +1,4 @@
+internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
@@ -85,7 +86,13 @@ extension Engine {
         case .hit(let opened): noteOpen(opened)
         case .miss(.damaged), .miss(.purged), .miss(.newerFormat), .miss(.expired):
             // Read once more, from the file that has the name now: meanwhile a sound one may have replaced it.
-            _ = try stream(key, nil, isUse: false, fromCacheOnly: true) { _ in }
+            do {
+                _ = try stream(key, nil, isUse: false, fromCacheOnly: true) { _ in }
+            } catch {
+                // It stays a miss. Whoever reads it next is told.
+                environment.logger.debug(
+                    "An item could not be read again.", metadata: ["key": "\(key)", "error": "\(error)"])
+            }
             catalog.inMemory { $0.pending.missed(key) }
         case .miss(.absent):
             catalog.noteMiss(key)

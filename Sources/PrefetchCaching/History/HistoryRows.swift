@@ -38,9 +38,12 @@ struct HistoryRows: Sendable, Equatable {
         for (place, more) in other.figures { add(more, day: place.day, source: place.source) }
     }
 
+    /// As much of the name of a source as is kept.
+    static func kept(_ source: String) -> String { source.prefix(bytes: longestName) }
+
     /// The name under which a source is counted.
     func admitted(_ source: String) -> String {
-        let admitted = source.prefix(bytes: Self.longestName)
+        let admitted = Self.kept(source)
         return sources.contains(admitted) || sources.count < Self.mostSources ? admitted : Self.others
     }
 

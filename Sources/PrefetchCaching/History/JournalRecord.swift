@@ -13,11 +13,13 @@ enum JournalRecord {
 
     static func encoded(_ entries: some Collection<JournalEntry>) -> [UInt8] {
         var texts: [String] = []
-        var numbers: [String: UInt64] = [:]
+        // By their bytes, as keys are compared.
+        var numbers: [[UInt8]: UInt64] = [:]
         func number(of text: String) -> UInt64 {
-            if let number = numbers[text] { return number }
+            let bytes = Array(text.utf8)
+            if let number = numbers[bytes] { return number }
             let number = UInt64(texts.count)
-            numbers[text] = number
+            numbers[bytes] = number
             texts.append(JournalEntry.kept(text))
             return number
         }

@@ -14,7 +14,7 @@ final class JournalWriter: Sendable {
         /// What the file does not hold yet.
         var unsaved: [JournalEntry] = []
         /// Where opens and reads of the user's files are among these, by key: a program may read one many times a second.
-        var reopened: [String: Int] = [:]
+        var reopened: [[UInt8]: Int] = [:]
         /// Entries that were dropped before these.
         var lost: Int64 = 0
         /// Up to where the file was found sound.
@@ -168,11 +168,12 @@ final class JournalWriter: Sendable {
 extension JournalWriter.State {
     fileprivate mutating func add(_ entry: JournalEntry) {
         if entry.kind == .reopened {
-            if let index = reopened[entry.key] {
+            let key = Array(entry.key.utf8)
+            if let index = reopened[key] {
                 unsaved[index].count += entry.count
                 return
             }
-            reopened[entry.key] = unsaved.count
+            reopened[key] = unsaved.count
         }
         unsaved.append(entry)
         if unsaved.count > JournalWriter.mostUnsaved { drop(unsaved.count / 2) }

@@ -15,7 +15,7 @@ final class Catalog: Sendable {
     let environment: CacheEnvironment
     let reconciler: ItemReconciler
     let files: any CatalogedFiles
-    let budget: Evictor
+    let budget: any BudgetKeeping
     let session: WriterSession
     let events: EventHub
     let history: History
@@ -61,7 +61,7 @@ final class Catalog: Sendable {
     init(
         folders: CacheFolders, environment: CacheEnvironment, reconciler: ItemReconciler,
         files: any CatalogedFiles,
-        budget: Evictor, session: WriterSession, events: EventHub, history: History
+        budget: any BudgetKeeping, session: WriterSession, events: EventHub, history: History
     ) {
         self.folders = folders
         self.environment = environment
@@ -307,12 +307,19 @@ final class Catalog: Sendable {
     private func freeSpace() throws(CacheError) -> Bool {
         do {
             let file = try openedFile(isReading: true)
+            let before = inMemory { $0.pending }
             // Together, since the next transaction may evict as well.
             let (freed, places) = try file.read {
                 (try budget.unlinkLeastRecentlyUsed(from: $0), session.takeEvictions())
             }
             inMemory { state in
                 for hash in freed {
+                    let row = state.pending.storedRow(hash)
+                    // Stored again by now, or before it was unlinked: the next look at the file tells.
+                    guard row?.metadata?.storedAt == before.storedRow(hash)?.metadata?.storedAt else {
+                        state.pending.lost(hash)
+                        continue
+                    }
                     state.refund(hash)
                     state.pending.removed(hash, because: .pressure)
                 }

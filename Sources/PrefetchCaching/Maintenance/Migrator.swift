@@ -308,14 +308,15 @@ struct Migrator {
             if earlier?.state == .intent { return .left(.keyIsTaken) }
             if let earlier, try files.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
             // One that is there already is adopted, and is the user's.
-            var isMarked = try !original.isInPlace(as: target.name, in: place.folder)
-            if isMarked {
+            var isMarked = false
+            defer { if isMarked { restoreMark(former, of: original) } }
+            if try !original.isInPlace(as: target.name, in: place.folder) {
+                isMarked = true
                 try onFiles { () throws(FileSystemError) in
                     try files.mark(original.file, target.backup, in: target.area, place.path)
                     try fileSystem.synchronize(original.file)
                 }
             }
-            defer { if isMarked { restoreMark(former, of: original) } }
             guard try original.isUnchanged() else { return .left(.changed) }
             try engine.ledger.put(intent, replacing: earlier)
             let withdrawal = [LedgerChange(old: intent, new: earlier)]
@@ -336,7 +337,11 @@ struct Migrator {
                 return .left(.changed)
             } catch {
                 // Otherwise, whether it has its new name is determined when the intent is resolved.
-                if try original.isUnchanged() { try engine.ledger.make(withdrawal) }
+                if try original.isUnchanged() {
+                    try engine.ledger.make(withdrawal)
+                } else {
+                    isMarked = false
+                }
                 throw error
             }
             if isInPlace { return .adopted(entry.location) }

@@ -43,9 +43,9 @@ extension Engine {
         let found = try files.attributes(of: file)
         guard found.kind == entry.kind else { return }
         let bundle = entry.parts.isEmpty ? nil : BundleFolder(file, entry.parts, environment.fileSystem)
-        let photograph = try onFiles(bundle?.photograph())
         let lastUse = try files.lastUse(file, of: entry)
         guard lastUse < time else { return }
+        let photograph = try onFiles(bundle?.photograph())
         let purged = PurgeReport.File(
             key: entry.key, location: entry.location,
             fileBytes: bundle == nil ? found.length : entry.contentBytes, lastUsedAt: lastUse)

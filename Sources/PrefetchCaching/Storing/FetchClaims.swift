@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import Synchronization
@@ -69,6 +70,19 @@ final class FetchClaims: Sendable {
             return true
         }
         if isHeld { Self.remove(CacheLayout.claim(of: claim.hash), claim.file, in: claim.incoming) }
+    }
+
+    /// When whoever holds the claim of a key last showed that it receives something, in nanoseconds since 1970; `nil` if
+    /// nobody does, or it is not known.
+    func lastSign(of hash: KeyHash) throws(CacheError) -> Int64? {
+        let incoming = folders.current.incoming
+        return try onFiles(
+            ifPresent { () throws(FileSystemError) in
+                try incoming.fileSystem.withFile(CacheLayout.claim(of: hash), in: incoming.descriptor, .read)
+                {
+                    file throws(FileSystemError) in try incoming.fileSystem.accessTime(of: file)
+                }
+            }) ?? nil
     }
 
     /// Whether a process, this one or another, is fetching the content of a key.
@@ -143,6 +157,7 @@ package final class FetchClaim: Sendable {
     fileprivate let file: Descriptor
     fileprivate let incoming: Directory
     private let claims: FetchClaims
+    private let lastSign = UnfairMutex<ContinuousClock.Instant?>(nil)
 
     fileprivate init(_ hash: KeyHash, _ file: Descriptor, in incoming: Directory, of claims: FetchClaims) {
         self.hash = hash
@@ -152,6 +167,26 @@ package final class FetchClaim: Sendable {
     }
 
     func release() { claims.release(self) }
+
+    /// How often a claim shows that something is received: waiting for that is over after ten times as long and more.
+    private static let interval = Duration.seconds(5)
+
+    /// Shows those who wait, by the access time of the claim's file, that something is received.
+    package func showLife() {
+        let now = ContinuousClock.now
+        let isDue = lastSign.withLock { last in
+            if let last, last.duration(to: now) < Self.interval { return false }
+            last = now
+            return true
+        }
+        guard isDue, isHeld else { return }
+        do {
+            let time = Int64(Date().timeIntervalSince1970 * 1_000_000_000)
+            try incoming.fileSystem.setAccessTime(time, of: file)
+        } catch {
+            // They may begin a download of their own.
+        }
+    }
 
     var isHeld: Bool { claims.holds(self) }
 }
@@ -169,5 +204,10 @@ extension PrefetchCache {
     /// Claims a key for the time in which its content is fetched.
     package func claim(_ key: ItemKey) async throws(CacheError) -> FetchClaimOutcome {
         try await run { engine throws(CacheError) in try engine.claims.claim(key.hash) }
+    }
+
+    /// When whoever has claimed a key last showed that it receives something: see ``FetchClaim/showLife()``.
+    package func lastSignOfFetch(_ key: ItemKey) async throws(CacheError) -> Int64? {
+        try await run { engine throws(CacheError) in try engine.claims.lastSign(of: key.hash) }
     }
 }

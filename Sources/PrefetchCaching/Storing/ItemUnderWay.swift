@@ -124,7 +124,14 @@ final class ItemUnderWay: StoreUnderWay {
                 try engine.promotedEntry(key)?.state == .committed
             }
             switch isPromoted {
-            case .success(true): if partial.isMoved { try takeBack() }
+            case .success(true):
+                do throws(CacheError) {
+                    try partial.takeBack(
+                        from: CacheLayout.file(of: key.hash), in: engine.folders.current.items)
+                } catch {
+                    engine.catalog.noteStored(row, reserved: partial.reservation.take(), at: place)
+                    throw error
+                }
             // A cached copy too many is found later; the content of a file that was moved in would be lost.
             case .failure where !partial.isMoved: break
             case .success(false), .failure:
@@ -140,21 +147,6 @@ final class ItemUnderWay: StoreUnderWay {
         // Only this file: the key may have been forgotten and stored again since.
         try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity, because: .opened)
         if try isPromoted.get() { throw Refused(.alreadyPromoted) }
-    }
-
-    /// Gives the file of an item that was just published its name in `incoming` back, for it is all that there is of its
-    /// content. The caller holds the lock of the item.
-    private func takeBack() throws(CacheError) {
-        try onFiles { () throws(FileSystemError) in
-            let (items, name) = (
-                engine.folders.current.items.descriptor, CacheLayout.file(of: metadata.key.hash)
-            )
-            let identity = try engine.environment.fileSystem.attributes(of: file).identity
-            guard try engine.environment.fileSystem.attributes(of: name, in: items)?.identity == identity
-            else { return }
-            try engine.environment.fileSystem.rename(
-                name, in: items, to: partial.name, in: partial.incoming.descriptor, .exclusive)
-        }
     }
 
     /// - Returns: Where the item is listed until that is noted.

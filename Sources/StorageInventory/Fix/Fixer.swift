@@ -141,7 +141,7 @@ package final class Fixer {
         let before = try FixAct.Marks(of: file, in: fileSystem)
         if remedy == .include, before == .none {
             throw Skip(
-                reason: "not its own mark excludes it, but that of a folder above it, or its CACHEDIR.TAG")
+                reason: "it has no mark of its own: a folder above it, or its CACHEDIR.TAG, excludes it")
         }
         let fileSystem = fileSystem
         let policy: BackupPolicy = remedy == .exclude ? .exclude : .include

@@ -168,7 +168,7 @@ extension CommandFailure {
         }
         let (code, advice): (ExitCode, String) =
             switch error.reason {
-            case .unsupportedURL, .hostNotAllowed, .insecure, .severalFiles: (.usage, "")
+            case .unsupportedURL, .hostNotAllowed, .insecure, .bundleRequest: (.usage, "")
             case .wrongLength, .wrongDigest: (.damaged, "")
             case .cache(let error): (ExitCode(error), Self.advice(on: error))
             case .redirect: (.unavailable, "; --allow-host allows another host")

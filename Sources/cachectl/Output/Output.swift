@@ -35,7 +35,7 @@ final class Output {
         }
     }
 
-    /// Prints a line that `--quiet` hides, or an object of that line.
+    /// Prints a line that `--quiet` hides, or, with `--json`, an object with that line as `done`.
     func confirm(_ line: String) throws { try report(["done": line], [line], isConfirmation: true) }
 
     func print(_ lines: [String]) throws(FileSystemError) {

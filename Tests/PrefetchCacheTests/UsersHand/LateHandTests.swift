@@ -156,6 +156,25 @@ import Testing
         #expect(try container.files(below: kept) == BundleTests.files.map(\.key.string).sorted())
     }
 
+    /// Looking at a folder, to list it, is no use of it.
+    @Test func aBundleThatIsNotUsedIsPurged() throws {
+        let folder = try openBundle()
+        let names = try container.files(below: folder).map { folder.path + "/" + $0 } + [folder.path]
+        let folders = ["images", "images/small"].map { folder.path + "/" + $0 }
+        for name in names + folders {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: name)
+        }
+        for name in names {
+            try LiveFileSystem().withFile(FilePath(name), in: .workingDirectory, .read) {
+                file throws(FileSystemError) in try LiveFileSystem().setAccessTime(2_000_000_000, of: file)
+            }
+        }
+        let later = try #require(try engine.ledger.entry(for: "guide")).openedAt + 1
+        #expect(try engine.purgeExcluded(unusedSince: later, isDryRun: false).purged.count == 1)
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+    }
+
     // MARK: Marks
 
     /// What another process does between the reading of the ledger and the lock.

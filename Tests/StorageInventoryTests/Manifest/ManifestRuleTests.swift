@@ -146,6 +146,20 @@ import Testing
         #expect(try findings() == [])
     }
 
+    /// What excludes a file may not be its own mark: then its own cannot be removed.
+    @Test func theMarkOfAFolderIsNotSaidToBeRemoved() throws {
+        try container.write(Data("text 5".utf8), to: "Library/Application Support/State/s")
+        try container.mark(.exclude, "Library/Application Support/State")
+        let (file, journal) = (container.root.path + ".json", container.root.path + ".jsonl")
+        try Data(Self.text.utf8).write(to: URL(filePath: file))
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: file) } }
+        let outcome = try BuiltTool.run(
+            ["inventory", "--check", "--manifest", file, "--fix", journal], on: container)
+        #expect(outcome.output.contains("it has no mark of its own"))
+        #expect(!outcome.output.contains("included Library/Application Support/State/s"))
+        #expect(try findings().map(\.rule.name) == ["backup-contradicts-manifest"])
+    }
+
     @Test(arguments: faults) func withoutAManifestNothingIsHeldAgainstIt(_ fault: Fault) throws {
         try fault.plant(container)
         let rules = Set(try container.findings().map(\.rule.name))

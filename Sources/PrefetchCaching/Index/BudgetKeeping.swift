@@ -1,3 +1,30 @@
+internal import PrefetchItemFormat
+
+/// What the catalog needs from the budget: the catalog depends on nothing else of it.
+protocol BudgetKeeping: Sendable {
+    /// What a use changes in the row of an item, under the policy in force.
+    var effectOfUse: EffectOfUse { get }
+
+    /// Makes sure that the tables are as the policy in force needs them.
+    func prepare(_ transaction: CatalogTransaction) throws
+
+    /// The most that all files may be charged now, in bytes, or `nil` if unknown.
+    func ceiling(_ transaction: CatalogTransaction) -> Int64?
+
+    /// Evicts for the budget until at least `bytes` charged bytes were freed, or nothing more can be evicted.
+    ///
+    /// - Returns: The bytes that were freed.
+    func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64
+
+    /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
+    ///
+    /// - Returns: The items that were unlinked.
+    func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> [KeyHash]
+
+    /// Sends the events of evictions. Called after the transaction, whether it succeeded or not: the files are gone.
+    func reportEvictions()
+}
+
 /// What a use changes in the row of an item.
 enum EffectOfUse: Sendable {
     case none
@@ -28,14 +55,14 @@ struct Growth {
     ///
     /// - Returns: Whether the file may keep its length. It also may when the ceiling was already exceeded before,
     ///   because it was lowered.
-    func fit(into budget: Evictor) throws -> Bool {
+    func fit(into budget: any BudgetKeeping) throws -> Bool {
         guard try transaction.catalogBytes() > catalogBytes, let ceiling = budget.ceiling(transaction)
         else { return true }
         let limit = max(ceiling, usedBytes)
         while true {
             let excess = try transaction.usedBytes() - limit
             guard excess > 0 else { return true }
-            let freed = try budget.evict(atLeast: excess, because: .budget, from: transaction)
+            let freed = try budget.evict(atLeast: excess, from: transaction)
             guard freed > 0 else { return usedBytes > ceiling }
         }
     }
