@@ -6,9 +6,8 @@ package import SystemPackage
     internal import Glibc
 #endif
 
-/// The operating system's file system.
+/// The operating system's file system. It has no state.
 package struct LiveFileSystem: FileSystem {
-    /// Creates the live file system, which has no state.
     package init() {}
 
     package var userID: UInt32 { geteuid() }
@@ -25,10 +24,10 @@ package struct LiveFileSystem: FileSystem {
     {
         let (flags, permissions) = mode.flags
         func open(_ flags: CInt) throws(FileSystemError) -> Descriptor {
-            let file = try Platform.retrying("open", name) {
-                name.withPlatformString { openat(directory.rawValue, $0, flags | O_CLOEXEC, permissions) }
-            }
-            return Descriptor(rawValue: file)
+            Descriptor(
+                rawValue: try Platform.retrying("open", name) {
+                    name.withPlatformString { openat(directory.rawValue, $0, flags | O_CLOEXEC, permissions) }
+                })
         }
         do {
             let descriptor = try open(flags)
@@ -37,8 +36,8 @@ package struct LiveFileSystem: FileSystem {
         } catch {
             // That is permitted only to the owner of the file.
             guard flags & Platform.withoutAccessTime != 0, error.errno == .notPermitted else { throw error }
+            return try open(flags & ~Platform.withoutAccessTime)
         }
-        return try open(flags & ~Platform.withoutAccessTime)
     }
 
     /// Refuses a file with more than one hard link: a write would change it under its other names, too.
@@ -121,8 +120,7 @@ package struct LiveFileSystem: FileSystem {
     package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("syncfs") { Platform.synchronizeVolume(file.rawValue) }
         // XFS continues to free space in the background, and no call waits for it.
-        var available = try volume(of: file).available
-        var (idle, attempts) = (0, 0)
+        var (available, idle, attempts) = (try volume(of: file).available, 0, 0)
         while idle < 4, attempts < 200 {
             attempts += 1
             _ = usleep(1000)
@@ -267,9 +265,8 @@ package struct LiveFileSystem: FileSystem {
         // The stream takes ownership of its descriptor and moves its offset, so it needs a separate one.
         let own = try open(".", in: directory, .directory)
         guard let stream = fdopendir(own.rawValue) else {
-            let error = Platform.lastError
-            close(own)
-            throw FileSystemError("fdopendir", errno: error)
+            defer { close(own) }
+            throw FileSystemError("fdopendir", errno: Platform.lastError)
         }
         defer { closedir(stream) }
 
@@ -453,7 +450,6 @@ extension OpenMode {
             (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode_t(permissions.rawValue))
         case .createIfMissing(let permissions):
             (O_RDWR | O_CREAT | O_NOFOLLOW, mode_t(permissions.rawValue))
-        // To list a folder is not to use it.
         case .directory: (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | Platform.withoutAccessTime, 0)
         case .directoryFollowingLinks: (O_RDONLY | O_DIRECTORY, 0)
         }
