@@ -468,6 +468,13 @@ import Testing
         }
     }
 
+    @Test func keysThatDifferInTheirNormalizationAreTwo() throws {
+        let keys = ["caf\u{E9}", "cafe\u{301}"]
+        let encoded = JournalRecord.encoded(keys.map { JournalEntry(time: 5, kind: .stored, key: $0) })
+        let decoded = try JournalRecord.entries(decoding: encoded)
+        #expect(decoded.map { Array($0.key.utf8) } == keys.map { Array($0.utf8) })
+    }
+
     @Test func whatANewerVersionAddsIsPassedOver() throws {
         let entries = try [JournalEntry](
             ["stored", "opened", "missed"].map {

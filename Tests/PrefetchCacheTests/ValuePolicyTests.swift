@@ -132,6 +132,20 @@ import Testing
             knowledge.worth(ofSource: "declined", age: 0) < knowledge.worth(ofSource: "known", age: 0))
     }
 
+    /// SQL compares names byte for byte: what is known of one must not hide the items of the other.
+    @Test func aSourceIsKnownByItsBytesAndByAsMuchOfItsNameAsIsKept() {
+        let long = String(repeating: "feed", count: 50)
+        var rows = HistoryRows()
+        for source in ["caf\u{E9}", long] {
+            var stored = PrefetchFigures()
+            (stored[.stored], stored[.storedBytes]) = (10, 10_000_000)
+            rows.add(stored, day: HistoryDay.containing(now - 3 * Self.day), source: source)
+        }
+        let knowledge = SourceKnowledge(rows, now: now)
+        #expect(knowledge.knows("caf\u{E9}") && !knowledge.knows("cafe\u{301}"))
+        #expect(knowledge.usualLength(of: long) == 1_000_000)
+    }
+
     /// Neither a forged item nor a forged history stops a process.
     @Test func impossibleNumbersAreHarmless() {
         for day in [Int32.min, -1, .max] {

@@ -215,7 +215,7 @@ final class Engine: Sendable {
         let now = environment.uptime()
         let isDue = lastMaintenance.withLock { $0.map { now - $0 >= FlushSchedule.delay } ?? true }
         let isUrgent = isUrgent
-        let isWritten = try admission.trimAhead()
+        let isWritten = if admission.wantsTrimming { try admission.trimAhead() } else { false }
         if !isWritten, isUrgent || catalog.inMemory({ $0.pending.entries.count > Self.backlogLimit / 16 }) {
             // While the allowance is given up, stores wait: for as little as possible.
             try admission.writeBacklog()
