@@ -67,9 +67,8 @@ extension Admission {
     private func trimStep(for newcomer: Newcomer, _ transaction: CatalogTransaction) throws -> Bool {
         let snapshot = try watch.snapshot(transaction)
         guard snapshot.capacity.state.total > 0, snapshot.refusal(ofItem: 0) == nil else { return true }
-        let used = try transaction.usedBytes()
-        guard used > Watermarks.low(snapshot.limit) else { return true }
-        let excess = used - Watermarks.low(snapshot.limit)
+        let excess = try transaction.usedBytes() - Watermarks.low(snapshot.limit)
+        guard excess > 0 else { return true }
         // What stores have written since the volume was measured is not what this step fails to free.
         return try watch.noting(transaction, from: watch.available()) {
             let step = min(excess, Self.bytesPerTrimStep)
