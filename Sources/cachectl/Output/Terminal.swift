@@ -141,6 +141,7 @@ final class SignalHandler {
         _ body: @escaping @Sendable (CInt) -> Void
     ) {
         let queue = DispatchQueue(label: "cachectl.signals")
+        let registered = DispatchGroup()
         self.numbers = numbers
         sources = numbers.map { [first] number in
             // Dispatch sources receive signals even if they are ignored.
@@ -158,9 +159,13 @@ final class SignalHandler {
                 }
                 body(number)
             }
+            registered.enter()
+            source.setRegistrationHandler { registered.leave() }
             source.resume()
             return source
         }
+        // Dispatch begins to listen on a thread of its own. A signal that came before that would be lost.
+        registered.wait()
     }
 
     /// Ends the process at the first signal, as without a handler, but with a failure as JSON. Signals that are ignored, as
