@@ -168,7 +168,7 @@ package final class FetchClaim: Sendable {
 
     func release() { claims.release(self) }
 
-    /// How often a claim shows that something is received: waiting for that is over after ten times as long and more.
+    /// How often a claim shows that something is received: far more often than those who wait give up.
     private static let interval = Duration.seconds(5)
 
     /// Shows those who wait, by the access time of the claim's file, that something is received.
