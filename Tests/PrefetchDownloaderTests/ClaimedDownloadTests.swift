@@ -73,7 +73,6 @@ import Testing
             inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
         let first = cache.downloader().prefetch(DownloadRequest(server.url()))
         await first.hasReceived(2_200_000)
-        other.clock.stop(after: 1)
         let downloader = other.downloader()
         let waiting = downloader.prefetch(DownloadRequest(server.url()))
         await other.clock.hasSlept(1)
@@ -83,7 +82,6 @@ import Testing
             Issue.record("not delivered")
             return
         }
-        other.clock.goOn()
         #expect(await waiting.outcome.isStored)
         gate.open()
         _ = await first.outcome
