@@ -91,6 +91,9 @@ public protocol DispatchSourceProtocol: AnyObject, Sendable {
     // func setEventHandler(handler: DispatchSourceHandler?), where
     // typealias DispatchSourceHandler = @Sendable @convention(block) () -> Void
     func setEventHandler(handler: (@Sendable @convention(block) () -> Void)?)
+    // func setRegistrationHandler(qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
+    //     handler: Self.DispatchSourceHandler?)
+    func setRegistrationHandler(handler: (@Sendable @convention(block) () -> Void)?)
     func activate()
     func resume()
     func cancel()
