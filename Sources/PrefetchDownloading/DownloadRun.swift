@@ -126,7 +126,8 @@ struct DownloadRun: Sendable {
             await countFetched(keeping: failure.keptBytes)
             if let elsewhere = failure.elsewhere {
                 do {
-                    // Injected: a timer, which a test advances. No process says when it has fetched something.
+                    // Injected: a timer, which a test advances. A lock cannot be awaited: whoever fetches is looked at
+                    // again.
                     try await environment.sleep(next.waits.next(elsewhere))
                     continue
                 } catch {

@@ -43,9 +43,8 @@ package struct InventoryFile: Sendable {
     /// Whether a full backup contains the file, according to the rules that apply to the location.
     package var isBackedUp: Bool { exclusions.isEmpty }
 
-    /// The file's contribution to sums of lengths.
+    /// The file's contribution to sums of lengths, in bytes.
     package var countedLength: Int64 { isCountedElsewhere ? 0 : length }
-    package var countedAllocation: Int64 { isCountedElsewhere ? 0 : allocated }
 
     /// Whether the file is visible to the user in a file browser, which does not show hidden files.
     package var isVisible: Bool {

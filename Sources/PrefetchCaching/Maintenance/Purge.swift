@@ -55,8 +55,6 @@ extension Engine {
         guard try !promoter.isShared(found.identity, entry) else { return report.shared.append(purged) }
         guard !isDryRun else { return report.purged.append(purged) }
         let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
-        // The file first: with an entry but no file the key can be stored again, but a file without an entry would be
-        // untracked.
         var failure: CacheError?
         // Looking at its content took a while.
         func isWanted() -> Bool {
@@ -68,6 +66,8 @@ extension Engine {
                 return true
             }
         }
+        // The file first: with an entry but no file the key can be stored again, but a file without an entry would be
+        // untracked.
         let removal = try destinations.onDestination(entry) { () throws(FileSystemError) in
             let aside = files.nextAsideName(entry.key)
             guard let bundle else {
