@@ -50,6 +50,24 @@ import Testing
         #expect(throws: CacheError.closed) { try one.claims.claim(key.hash) }
     }
 
+    @Test func whoeverFetchesShowsItEveryFiveSeconds() throws {
+        let (one, other) = (try container.engine(), try container.engine())
+        #expect(try other.claims.lastSign(of: key.hash) == nil)
+        guard case .claimed(let claim) = try one.claims.claim(key.hash) else {
+            Issue.record("not claimed")
+            return
+        }
+        claim.showLife()
+        let first = try #require(try other.claims.lastSign(of: key.hash))
+        #expect(first % 1_000_000_000 == 0 && first / 1_000_000_000 >= 1_700_000_000)
+        claim.showLife()
+        #expect(try other.claims.lastSign(of: key.hash) == first)
+        // Each look at the clock takes a second.
+        for _ in 0..<4 { _ = one.environment.now() }
+        claim.showLife()
+        #expect(try other.claims.lastSign(of: key.hash) == first + 5_000_000_000)
+    }
+
     @Test func whatADeadProcessClaimedIsFree() throws {
         let live = try container.engine()
         #expect(isClaimed(try live.claims.claim(ItemKey("live").hash)))

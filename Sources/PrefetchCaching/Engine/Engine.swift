@@ -81,7 +81,7 @@ final class Engine: Sendable {
         charge = ChargedLength(blockSize: Self.blockSize(of: items, environment))
         quarantine = Quarantine(folders: folders, charge: charge)
         session = WriterSession(environment, folders: folders)
-        claims = FetchClaims(folders: folders)
+        claims = FetchClaims(environment, folders: folders)
         configuration = ConfigurationFile(in: support.root, patience())
         let cataloged = CacheFiles(
             folders: folders, session: session, parallelism: environment.parallelism)

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import Synchronization
@@ -15,10 +14,12 @@ final class FetchClaims: Sendable {
         var claims: [KeyHash: FetchClaim] = [:]
     }
 
+    fileprivate let environment: CacheEnvironment
     private let folders: CacheFolders
     private let state = UnfairMutex(State())
 
-    init(folders: CacheFolders) {
+    init(_ environment: CacheEnvironment, folders: CacheFolders) {
+        self.environment = environment
         self.folders = folders
     }
 
@@ -157,7 +158,7 @@ package final class FetchClaim: Sendable {
     fileprivate let file: Descriptor
     fileprivate let incoming: Directory
     private let claims: FetchClaims
-    private let lastSign = UnfairMutex<ContinuousClock.Instant?>(nil)
+    private let lastSign = UnfairMutex<Duration?>(nil)
 
     fileprivate init(_ hash: KeyHash, _ file: Descriptor, in incoming: Directory, of claims: FetchClaims) {
         self.hash = hash
@@ -173,16 +174,15 @@ package final class FetchClaim: Sendable {
 
     /// Shows those who wait, by the access time of the claim's file, that something is received.
     package func showLife() {
-        let now = ContinuousClock.now
+        let uptime = claims.environment.uptime()
         let isDue = lastSign.withLock { last in
-            if let last, last.duration(to: now) < Self.interval { return false }
-            last = now
+            if let last, uptime - last < Self.interval { return false }
+            last = uptime
             return true
         }
         guard isDue, isHeld else { return }
         do {
-            let time = Int64(Date().timeIntervalSince1970 * 1_000_000_000)
-            try incoming.fileSystem.setAccessTime(time, of: file)
+            try incoming.fileSystem.setAccessTime(claims.environment.now() * 1_000_000, of: file)
         } catch {
             // They may begin a download of their own.
         }
