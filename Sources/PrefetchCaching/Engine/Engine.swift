@@ -116,9 +116,13 @@ final class Engine: Sendable {
 
         protect(try configuration.current().fileProtection)
         guard isRecovering else { return }
-        sweepIncoming()
+        let interrupted = sweepIncoming()
         let log = RepairLog()
-        promoter.recovery.run(log, isThorough: false)
+        // What a process that has died had opened may still be in the cache, too.
+        promoter.recovery.run(log, isThorough: interrupted != nil)
+        for hash in interrupted ?? [] {
+            log.attempt(.item(hash)) { () throws(CacheError) in try promoter.dropPromoted(hash) }
+        }
         for failure in log.report.failures {
             environment.logger.warning(
                 "What a crash interrupted cannot be resolved yet.",
@@ -141,9 +145,14 @@ final class Engine: Sendable {
 
     /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not prevent the cache from
     /// being opened.
-    private func sweepIncoming() {
+    ///
+    /// - Returns: The items that dead writers were placing or removing, as far as they are known; `nil` if there are none.
+    private func sweepIncoming() -> [KeyHash]? {
         var failures: [FileSystemError] = []
+        var dead: [String] = []
+        let incoming = folders.current.incoming
         do {
+            dead = try WriterSession.deadWithList(in: incoming)
             // The catalog, which needs their lists, is opened later.
             failures = try WriterSession.sweep(folders.current.incoming).leftovers.map(\.error)
             try FetchClaims.sweep(folders.current.incoming)
@@ -154,6 +163,7 @@ final class Engine: Sendable {
             environment.logger.warning(
                 "A dead writer's files could not be removed.", metadata: ["error": "\(error)"])
         }
+        return dead.isEmpty ? nil : WriterSession.intents(of: dead, in: incoming) ?? []
     }
 
     /// The volume's unit of allocation in bytes; 0 if unknown, so that reading does not depend on it.

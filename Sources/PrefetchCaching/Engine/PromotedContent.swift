@@ -115,8 +115,8 @@ extension Engine {
         of intent: LedgerEntry, isUse: Bool, _ body: (PromotedContent) throws(CacheError) -> Value
     ) throws(CacheError) -> Lookup<Value> {
         guard let file = try files.openUnderWay(intent) else {
-            // It was completed or undone since the entry was read.
-            if let now = try ledger.entry(for: intent.key), now != intent {
+            // It was completed or undone since the entry was read, or the user has changed what a dead process has opened.
+            if let now = try promoter.settledEntryWithoutWaiting(after: intent), now != intent {
                 return try withPromotedContent(of: now, isUse: isUse, body)
             }
             if isUse { catalog.noteMiss(intent.key) }

@@ -10,19 +10,33 @@ struct CachedCopies: Sendable {
     let catalog: Catalog
 
     /// Whether there is a file under the name of an item.
-    func isThere(_ key: ItemKey) throws(CacheError) -> Bool {
-        try files.attributes(of: CacheLayout.file(of: key.hash), in: folders.current.items) != nil
+    ///
+    /// - Parameter identity: Only this file counts, unless it is `nil`.
+    func isThere(_ key: ItemKey, _ identity: FileAttributes.Identity? = nil) throws(CacheError) -> Bool {
+        let found = try files.attributes(of: CacheLayout.file(of: key.hash), in: folders.current.items)
+        return identity == nil ? found != nil : found?.identity == identity
     }
 
-    /// Removes the cached copy of a promoted item, if there is one. A failure is only logged: the item is already
-    /// promoted.
-    func drop(_ key: ItemKey) {
+    /// Removes the cached copies of items that `commit` makes those of their user. Copies that are there are listed before: if
+    /// this process dies in between, the next one finds what is outdated. A failure to remove one is only logged.
+    func drop(_ keys: [ItemKey], after commit: () throws(CacheError) -> Void = {}) throws(CacheError) {
+        let copies = try keys.map(\.hash).filter { hash throws(CacheError) in try attributes(of: hash) != nil }
+        let places = copies.map { ($0, catalog.session.intend(toRemove: $0)) }
         do {
-            try remove(key, because: .opened)
+            try commit()
         } catch {
-            files.environment.logger.warning(
-                "The cached copy of a promoted item could not be removed.",
-                metadata: ["key": "\(key)", "error": "\(error)"])
+            for (hash, place) in places { catalog.noteUnclear(hash, at: place) }
+            throw error
+        }
+        for (hash, place) in places {
+            do {
+                try locks.hold(hash) { () throws(CacheError) in _ = try discard(hash, because: .opened, at: place) }
+            } catch {
+                catalog.noteUnclear(hash, at: place)
+                files.environment.logger.warning(
+                    "The cached copy of a promoted item could not be removed.",
+                    metadata: ["hash": "\(hash.hexadecimal)", "error": "\(error)"])
+            }
         }
     }
 
@@ -41,21 +55,30 @@ struct CachedCopies: Sendable {
     func remove(_ hash: KeyHash, _ identity: FileAttributes.Identity?, because reason: Departure)
         throws(CacheError) -> Bool
     {
-        let items = folders.current.items
-        let name = CacheLayout.file(of: hash)
-        return try locks.hold(hash) { () throws(CacheError) in
-            // A symbolic link or the like under the name of an item is not ours.
-            guard let found = try files.attributes(of: name, in: items), found.kind == .regular,
-                identity == nil || found.identity == identity
-            else { return false }
+        try locks.hold(hash) { () throws(CacheError) in
+            guard let found = try attributes(of: hash), identity == nil || found.identity == identity else {
+                return false
+            }
             return try catalog.removing(hash) { place throws(CacheError) in
-                guard try files.discard(name, in: items) else {
-                    catalog.noteUnclear(hash, at: place)
-                    return false
-                }
-                catalog.noteRemoved(hash, because: reason, at: place)
-                return true
+                try discard(hash, because: reason, at: place)
             }
         }
+    }
+
+    /// - Returns: `nil` when there is none. A symbolic link or the like under the name of an item is not ours.
+    private func attributes(of hash: KeyHash) throws(CacheError) -> FileAttributes? {
+        let found = try files.attributes(of: CacheLayout.file(of: hash), in: folders.current.items)
+        return found?.kind == .regular ? found : nil
+    }
+
+    private func discard(_ hash: KeyHash, because reason: Departure, at place: WriteIntents.Place)
+        throws(CacheError) -> Bool
+    {
+        guard try files.discard(CacheLayout.file(of: hash), in: folders.current.items) else {
+            catalog.noteUnclear(hash, at: place)
+            return false
+        }
+        catalog.noteRemoved(hash, because: reason, at: place)
+        return true
     }
 }

@@ -21,13 +21,13 @@ struct CautiousRemoval {
     /// comparison.
     ///
     /// - Parameters:
-    ///   - file: The open file.
+    ///   - file: The open file; `nil` for one that cannot be opened.
     ///   - found: Its attributes when it was inspected.
     ///   - aside: A unique name, so that nothing is replaced.
     ///   - staging: A folder on the same volume.
     ///   - isWanted: Whether there is another reason to leave it. Asked when nobody finds it any longer.
     func remove(
-        _ file: Descriptor, _ found: FileAttributes, _ name: FileName, in folder: Directory,
+        _ file: Descriptor?, _ found: FileAttributes, _ name: FileName, in folder: Directory,
         by aside: FilePath, in staging: Directory, unless isWanted: () -> Bool = { false }
     ) throws(FileSystemError) -> Removal {
         try remove(name, in: folder, by: aside, in: staging) { () throws(FileSystemError) in
@@ -40,15 +40,15 @@ struct CautiousRemoval {
     /// Whether a file that was moved aside is as it was when it was inspected, and nobody is writing to it.
     ///
     /// Nothing can open it there; earlier writers may write until the system says no, and then its times tell.
-    func isStill(_ file: Descriptor, _ found: FileAttributes, at aside: FilePath, in staging: Directory)
+    func isStill(_ file: Descriptor?, _ found: FileAttributes, at aside: FilePath, in staging: Directory)
         throws(FileSystemError) -> Bool
     {
-        guard try fileSystem.isBeingWritten(file) != true else { return false }
+        if let file, try fileSystem.isBeingWritten(file) == true { return false }
         return try fileSystem.attributes(of: aside, in: staging.descriptor)?.isUnchanged(since: found)
             ?? false
     }
 
-    /// As ``isStill(_:_:at:in:)-(Descriptor,_,_,_)``, of the folder of a bundle.
+    /// As ``isStill(_:_:at:in:)-(Descriptor?,_,_,_)``, of the folder of a bundle.
     func isStill(_ bundle: BundleFolder, _ found: [FileAttributes], at aside: FilePath, in staging: Directory)
         throws(FileSystemError) -> Bool
     {

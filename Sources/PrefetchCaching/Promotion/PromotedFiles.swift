@@ -399,31 +399,51 @@ final class PromotedFiles: Sendable {
         return CacheLayout.staged(key.hash, session: environment.session, number: number).string
     }
 
-    /// Removes the file of a promotion, durably. Of a folder with files that are not of the bundle, these stay.
+    /// Removes the file of a promotion, durably, unless it is changed or replaced meanwhile. Of a folder with files that are
+    /// not of the bundle, these stay.
     ///
     /// - Parameter identity: Of the file that was found. Another one stays.
     /// - Returns: Whether it was there and was removed.
     func delete(_ entry: LedgerEntry, _ identity: FileAttributes.Identity) throws(CacheError) -> Bool {
         try destinations.coordinated(.delete, entry) { () throws(CacheError) in
             guard let folder = try destinations.existingFolder(of: entry),
-                try attributes(of: entry, in: folder)?.identity == identity
+                let found = try attributes(of: entry, in: folder), found.identity == identity
             else { return false }
-            let staging =
-                try entry.parts.isEmpty
-                ? nil : destinations.stagingFolder(for: folder, entry.area, entry.folder)
+            let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
             do throws(FileSystemError) {
-                if let staging {
-                    guard try deleteBundle(entry, identity, in: folder, by: staging) else { return false }
-                } else {
-                    try fileSystem.unlink(entry.name.path, in: folder.descriptor)
-                }
-                try fileSystem.synchronize(folder.descriptor)
+                let isDeleted =
+                    if entry.parts.isEmpty {
+                        try deleteFile(entry, found, in: folder, by: staging)
+                    } else {
+                        try deleteBundle(entry, identity, in: folder, by: staging)
+                    }
+                guard isDeleted else { return false }
+                try fileSystem.synchronizeMove(from: staging, to: folder)
             } catch {
                 guard error.isNotFound else { throw .destination(destinations.path(of: entry), error) }
                 return false
             }
             return true
         }
+    }
+
+    /// - Returns: Whether it was there, and as it was found.
+    private func deleteFile(
+        _ entry: LedgerEntry, _ found: FileAttributes, in folder: Directory, by staging: Directory
+    ) throws(FileSystemError) -> Bool {
+        var file: Descriptor?
+        do {
+            file = try fileSystem.open(entry.name.path, in: folder.descriptor, entry.examiningMode)
+        } catch {
+            guard error.errno == .permissionDenied else { throw error }
+        }
+        defer { if let file { fileSystem.close(file) } }
+        if case .removed = try removal.remove(
+            file, found, entry.name, in: folder, by: nextAsideName(entry.key), in: staging)
+        {
+            return true
+        }
+        return false
     }
 
     /// - Returns: Whether it was there.

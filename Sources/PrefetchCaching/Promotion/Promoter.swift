@@ -70,7 +70,7 @@ final class Promoter: Sendable {
             guard let entry = try resolvedEntry(of: key) else { return try promote(key, for: watcher) }
             let opened = try recoveredFile(of: entry)
             // A leftover, whether the file is there or not: storing a key whose file is gone drops the entry.
-            copies.drop(key)
+            try copies.drop([key])
             guard let opened else { throw .movedOrDeleted(key: key, files.destinations.path(of: entry)) }
             files.noteUse(of: entry)
             return .hit(opened)
@@ -126,7 +126,7 @@ final class Promoter: Sendable {
                 isDeleted = false
                 try flushRemovals(of: entry)
             }
-            copies.drop(key)
+            try copies.drop([key])
             try ledger.remove(entry)
             return (true, isDeleted)
         }
@@ -162,25 +162,53 @@ final class Promoter: Sendable {
         }
     }
 
+    /// The entry of a key as soon as no process is promoting it.
+    func settledEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        if let entry = try ledger.entry(for: key), !entry.isUnfinished { return entry }
+        return try locks.hold(key.hash) { () throws(CacheError) in try resolvedEntry(of: key) }
+    }
+
+    /// Removes the cached copy of an item that was promoted: a store or an open that died has left it.
+    func dropPromoted(_ hash: KeyHash) throws(CacheError) {
+        guard try ledger.entry(for: hash)?.state == .committed else { return }
+        try locks.holdIfFree(hash) { () throws(CacheError) in
+            guard try ledger.entry(for: hash)?.state == .committed else { return }
+            _ = try copies.remove(hash, nil, because: .opened)
+        }
+    }
+
+    /// The entry of a key, after a dead process's promotion was completed or undone.
+    func settledEntryWithoutWaiting(after intent: LedgerEntry) throws(CacheError) -> LedgerEntry? {
+        if try ledger.entry(for: intent.key) == intent {
+            try locks.holdIfFree(intent.key.hash) { () throws(CacheError) in _ = try resolvedEntry(of: intent.key) }
+        }
+        return try ledger.entry(for: intent.key)
+    }
+
     /// Runs `body`, which publishes a newer item of a key, and then drops the record of its promotion, which holds
     /// until then.
     ///
-    /// - Parameter lost: The only entry that may be dropped, and only while its file is gone; `nil` for any.
+    /// - Parameter replaced: What may be dropped; a lost promotion only while its file is gone.
     /// - Returns: Whether `body` was run.
-    func replacePromotion(of key: ItemKey, lost: LedgerEntry?, _ body: () throws(CacheError) -> Void)
-        throws(CacheError) -> Bool
-    {
+    func replacePromotion(
+        of key: ItemKey, _ replaced: ReplacedPromotion, _ body: () throws(CacheError) -> Void
+    ) throws(CacheError) -> Bool {
         try locks.hold(key.hash) { () throws(CacheError) in
             let entry = try resolvedEntry(of: key)
-            if let lost, let entry {
-                guard entry == lost, try recoveredFile(of: entry) == nil else { return false }
+            switch replaced {
+            case .absent where entry != nil: return false
+            case .lost(let lost):
+                if let entry {
+                    guard entry == lost, try recoveredFile(of: entry) == nil else { return false }
+                }
+            case .absent, .any, .present: break
             }
             try body()
             do throws(CacheError) {
                 if let entry { try ledger.remove(entry) }
             } catch {
                 // While the record exists, the item would be a leftover.
-                copies.drop(key)
+                try copies.drop([key])
                 throw error
             }
             return true
@@ -194,16 +222,17 @@ final class Promoter: Sendable {
     /// - Parameters:
     ///   - whenPromoted: What to do about an earlier promotion of the key whose file is there.
     ///   - file: The open file of a bundle; `nil` for an item that is one file.
-    /// - Returns: `nil` when a file that was to be replaced is not what was promoted, and stays.
+    /// - Returns: `nil` when the content was not used: the key was promoted meanwhile, or a file that was to be replaced is not
+    ///   what was promoted, and stays.
     func deliver(
         _ entry: LedgerEntry, from staging: Directory, whenPromoted: WhenPromoted, unpacking file: Descriptor?
     ) throws(CacheError) -> PromotedFile? {
         try locks.hold(entry.key.hash) { () throws(CacheError) in
             let earlier = try resolvedEntry(of: entry.key)
             let present = try whenPromoted == .storeAgain ? nil : earlier.flatMap(files.existingFile)
-            if let present, whenPromoted == .leave {
+            if present != nil, whenPromoted == .leave {
                 try files.discardStaged(FilePath(entry.stagedName), in: staging)
-                return present
+                return nil
             }
             var entry = entry
             if let file { entry = try stager.unpack(file, as: entry, in: staging) }

@@ -114,7 +114,7 @@ struct Promotion {
         prepare()
         stage()
         enterIntents()
-        takeRenamed()
+        takeItems()
         if isJoint {
             publish()
             commit()
@@ -295,11 +295,18 @@ struct Promotion {
         members = []
     }
 
-    private mutating func takeRenamed() {
-        let (stager, ledger) = (stager, ledger)
-        forEach(where: Self.isRenamed) { member throws(CacheError) in
-            if try stager.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
-            // Replaced by another store meanwhile.
+    /// Takes the files that are renamed, and makes sure that each of the others is still the item. A store that comes later
+    /// finds the intent, and waits for what becomes of it.
+    private mutating func takeItems() {
+        let (stager, files, ledger) = (stager, files, ledger)
+        forEach { member throws(CacheError) in
+            if Self.isRenamed(member) {
+                if try stager.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
+            } else {
+                if try stager.copies.isThere(member.entry.key, member.item.identity) { return .stays }
+                try files.discardStaged(FilePath(member.entry.stagedName), in: member.place.staging)
+            }
+            // Replaced by another store meanwhile, or removed.
             try ledger.remove(member.entry)
             return .again
         }
@@ -343,9 +350,15 @@ struct Promotion {
         let waiting = members.filter(\.isWaiting)
         members.removeAll(where: \.isWaiting)
         for index in members.indices { members[index].entry.state = .committed }
-        if let failure = put(replacing: .intent) { leave(failure) }
+        do throws(CacheError) {
+            try publisher.copies.drop(members.map(\.entry.key)) { () throws(CacheError) in
+                if let failure = put(replacing: .intent) { throw failure }
+            }
+        } catch {
+            leave(error)
+        }
         for member in members {
-            publisher.removeCommitted(member.entry.key)
+            publisher.copies.catalog.noteAbsent(member.entry.key.hash)
             results[member.index] = .success(.hit(destinations.firstOpened(member.entry)))
         }
         members = waiting

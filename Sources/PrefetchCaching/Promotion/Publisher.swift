@@ -175,11 +175,13 @@ final class Publisher: Sendable {
         var entry = intent
         entry.state = .committed
         let all = [LedgerChange(old: intent, new: entry)] + changes
-        // Until it is durable, the intent and the file under its name are as good: recovery commits.
-        try admission.retryingAfterEviction(in: support.root) { () throws(CacheError) in
-            try ledger.make(all, flushing: !changes.isEmpty)
+        try copies.drop([entry.key]) { () throws(CacheError) in
+            // Until it is durable, the intent and the file under its name are as good: recovery commits.
+            try admission.retryingAfterEviction(in: support.root) { () throws(CacheError) in
+                try ledger.make(all, flushing: !changes.isEmpty)
+            }
         }
-        removeCommitted(entry.key)
+        copies.catalog.noteAbsent(entry.key.hash)
         return entry
     }
 
@@ -190,12 +192,6 @@ final class Publisher: Sendable {
         return try ledger.others(withContentOf: entry).filter {
             $0.state == .committed && $0.backup == .exclude
         }
-    }
-
-    /// Removes the cached copy of an item whose promotion is durable.
-    func removeCommitted(_ key: ItemKey) {
-        copies.drop(key)
-        copies.catalog.noteAbsent(key.hash)
     }
 }
 

@@ -318,11 +318,6 @@ final class HeldPartial {
         }
     }
 
-    /// Gives a file that was moved in, and published, its old name back: it is all that there is of its content.
-    func takeBack(from name: FilePath, in items: Directory) throws(CacheError) {
-        try onFiles { () throws(FileSystemError) in try moved?.putBack(from: name, in: items) }
-    }
-
     /// Removes the partial and releases its space.
     func remove() {
         guard !isOver else { return }

@@ -98,55 +98,47 @@ final class ItemUnderWay: StoreUnderWay {
     /// - Throws: ``Refused`` when its key was promoted since the store began, and ``CacheError``. It is not in the cache
     ///   then.
     private func place(_ row: CatalogRow) throws {
-        let key = metadata.key
-        let lost: LedgerEntry?
-        switch replaced {
-        case .absent: return try placeUnlessPromoted(row)
-        case .lost(let entry): lost = entry
-        case .any, .present: lost = nil
-        }
-        let isPlaced = try engine.promoter.replacePromotion(of: key, lost: lost) { () throws(CacheError) in
-            try engine.locks.hold(key.hash) { () throws(CacheError) in
-                let place = try publish()
-                engine.catalog.noteStored(row, reserved: partial.reservation.take(), at: place)
-            }
+        // The content of a file that was moved in is nowhere else: no open comes in between.
+        if case .absent = replaced, !partial.isMoved { return try placeUnlessPromoted(row) }
+        let isPlaced = try engine.promoter.replacePromotion(of: metadata.key, replaced) {
+            () throws(CacheError) in _ = try publish(row)
         }
         if !isPlaced { throw Refused(.alreadyPromoted) }
     }
 
+    /// A promotion enters its intent before it looks whether the item is still the one that it opened, and a store publishes
+    /// before it looks for an intent: at least one of them sees the other.
     private func placeUnlessPromoted(_ row: CatalogRow) throws {
         let key = metadata.key
-        let (isPromoted, place) = try engine.locks.hold(key.hash) { () throws(CacheError) in
-            let place = try publish()
-            // A promotion commits before it removes the cached copy, and a store publishes before it checks for a
-            // promotion: at least one of them sees the other.
-            let isPromoted = Result { () throws(CacheError) in
-                try engine.promotedEntry(key)?.state == .committed
-            }
-            switch isPromoted {
-            case .success(true):
-                do throws(CacheError) {
-                    try partial.takeBack(
-                        from: CacheLayout.file(of: key.hash), in: engine.folders.current.items)
-                } catch {
-                    engine.catalog.noteStored(row, reserved: partial.reservation.take(), at: place)
-                    throw error
-                }
-            // A cached copy too many is found later; the content of a file that was moved in would be lost.
-            case .failure where !partial.isMoved: break
-            case .success(false), .failure:
-                engine.catalog.noteStored(row, reserved: partial.reservation.take(), at: place)
-                return (isPromoted, nil as WriteIntents.Place?)
-            }
-            return (isPromoted, place)
+        try publish(row)
+        do throws(CacheError) {
+            guard try engine.promotedEntry(key) != nil, let entry = try engine.promoter.settledEntry(of: key),
+                !isPromoted(by: entry)
+            else { return }
+        } catch {
+            try takeBack()
+            throw error
         }
-        if case .success(false) = isPromoted { return }
-        if case .failure(let error) = isPromoted, partial.isMoved { throw error }
-        // Not listed any longer, whatever comes of this: a copy that cannot be removed is found when it is asked for.
-        defer { if let place { engine.catalog.noteUnclear(key.hash, at: place) } }
-        // Only this file: the key may have been forgotten and stored again since.
-        try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity, because: .opened)
-        if try isPromoted.get() { throw Refused(.alreadyPromoted) }
+        try takeBack()
+        throw Refused(.alreadyPromoted)
+    }
+
+    /// Whether it was this item that was opened, after it was published.
+    private func isPromoted(by entry: LedgerEntry) -> Bool {
+        entry.provenance?.storedAt == partial.metadata.storedAt && entry.contentBytes == contentBytes
+    }
+
+    /// Only this file: the key may have been forgotten and stored again since.
+    private func takeBack() throws(CacheError) {
+        try engine.cachedCopies.remove(
+            metadata.key, engine.files.attributes(of: file).identity, because: .opened)
+    }
+
+    private func publish(_ row: CatalogRow) throws(CacheError) {
+        try engine.locks.hold(metadata.key.hash) { () throws(CacheError) in
+            let place = try publish()
+            engine.catalog.noteStored(row, reserved: partial.reservation.take(), at: place)
+        }
     }
 
     /// - Returns: Where the item is listed until that is noted.

@@ -114,25 +114,33 @@ final class MovedFile {
         return file
     }
 
-    /// Gives a file that was moved its name back, without what the cache may have appended. Does nothing if it is no longer
-    /// there.
+    /// Gives a file that was moved its name back, or the next free one, without what the cache may have appended. Does
+    /// nothing if it is no longer there.
     func putBack(from newName: FilePath, in newFolder: Directory) throws(FileSystemError) {
-        guard try fileSystem.attributes(of: newName, in: newFolder.descriptor) != nil else { return }
-        if isTaken {
+        guard let found = try fileSystem.attributes(of: newName, in: newFolder.descriptor) else { return }
+        if isTaken, found.identity == attributes.identity {
             try fileSystem.withFile(newName, in: newFolder.descriptor, .readWrite) {
                 file throws(FileSystemError) in
                 try fileSystem.resize(file, to: attributes.length)
                 try fileSystem.setPermissions(attributes.permissions, of: file)
             }
         }
-        try fileSystem.rename(newName, in: newFolder.descriptor, to: name, in: folder.descriptor, .exclusive)
+        guard let plainName else {
+            return try fileSystem.rename(
+                newName, in: newFolder.descriptor, to: name, in: folder.descriptor, .exclusive)
+        }
+        _ = try engine.files.removal.putBack(newName, as: plainName, from: newFolder, in: folder)
     }
 
-    /// Removes the file, whose content is stored, unless it was changed or replaced since. One that cannot be removed
-    /// stays.
-    func remove() {
-        do throws(FileSystemError) {
-            try removeIfUnchanged()
+    /// `nil` for a name that no item could have, such as a hidden one.
+    private var plainName: FileName? { name.lastComponent.flatMap { FileName(exactly: $0) } }
+
+    /// Removes the file, unless it was changed or replaced since. One that cannot be removed stays.
+    ///
+    /// - Parameter key: The key of the item that has its content; `nil` if the content is not needed.
+    func remove(storedAs key: ItemKey?) {
+        do {
+            try removeIfUnchanged(key?.hash)
         } catch {
             engine.environment.logger.warning(
                 "A file was stored but could not be removed.",
@@ -140,16 +148,23 @@ final class MovedFile {
         }
     }
 
-    private func removeIfUnchanged() throws(FileSystemError) {
+    private func removeIfUnchanged(_ hash: KeyHash?) throws {
         // While it has its name: it must not be aside for longer than needed.
         _ = try fileSystem.isBeingWrittenLastingly(file)
-        if let name = name.lastComponent.flatMap({ FileName(exactly: $0) }) {
-            let aside = engine.files.nextAsideName(name)
-            _ = try engine.files.removal.remove(file, attributes, name, in: folder, by: aside, in: folder)
-        } else if try isUnchanged() {
-            // A name that no item could have, such as a hidden one: there is none to put it back under.
-            try fileSystem.unlink(name, in: folder.descriptor)
+        guard let plainName else {
+            // There is no name to put it back under.
+            if try isUnchanged() { try fileSystem.unlink(name, in: folder.descriptor) }
+            return
         }
+        let aside = engine.files.nextAsideName(plainName)
+        let moved = MovedAside(
+            plainName, in: path.removingLastComponent(), by: aside, of: attributes, as: hash)
+        try engine.catalog.beginWriting()
+        let note = CacheLayout.note(ofMoved: engine.session.nextPartial())
+        let incoming = engine.folders.current.incoming
+        try moved.write(to: note, in: incoming)
+        _ = try engine.files.removal.remove(file, attributes, plainName, in: folder, by: aside, in: folder)
+        try fileSystem.unlink(note, in: incoming.descriptor)
     }
 }
 

@@ -60,7 +60,7 @@ extension Engine {
                     let outcome = try tail.withBytes { tail throws(CacheError) in
                         try store.commit(appending: tail)
                     }
-                    if way == .clone, case .stored = outcome { original.remove() }
+                    if way == .clone, case .stored = outcome { original.remove(storedAs: metadata.key) }
                     return outcome
                 }
             }
@@ -69,7 +69,7 @@ extension Engine {
             original, as: metadata, encoding: encoding, whenPromoted: whenPromoted, on: terms,
             checking: check())
         switch outcome {
-        case .stored, .delivered: original.remove()
+        case .stored, .delivered: original.remove(storedAs: metadata.key)
         case .refused: break
         }
         return outcome
@@ -78,7 +78,7 @@ extension Engine {
     /// Removes a file that the caller hands over, and whose content is not needed. It may be gone already.
     func discard(_ path: FilePath) throws(CacheError) {
         do {
-            try MovedFile(path, self).remove()
+            try MovedFile(path, self).remove(storedAs: nil)
         } catch .fileSystem(let error) where error.isNotFound {
             // The caller hands it over again, since it had no time to note that it did.
         }

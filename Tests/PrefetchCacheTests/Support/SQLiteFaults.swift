@@ -31,6 +31,7 @@ enum SQLiteFaults {
 
     private static let faults = Mutex<[Fault]>([])
     private static let watches = Mutex<[Watch]>([])
+    private static let writers = Mutex<[ObjectIdentifier: @Sendable () -> Void]>([:])
     private static let open = original("open", as: Open.self)
     // A build of SQLite has one of the two.
     private static let nameOfWrite = original("pwrite64", as: Write.self) == nil ? "pwrite" : "pwrite64"
@@ -45,6 +46,7 @@ enum SQLiteFaults {
         return SQLiteFaults.open?(path, flags, mode) ?? -1
     }
     private static let faultyWrite: Write = { file, bytes, count, offset in
+        SQLiteFaults.noteWrite()
         var attributes = stat()
         let inode = fstat(file, &attributes) == 0 ? UInt64(attributes.st_ino) : 0
         let device = UInt64(truncatingIfNeeded: attributes.st_dev)
@@ -86,6 +88,22 @@ enum SQLiteFaults {
         watches.withLock { $0.append(Watch(folder: folder.path + "/", note: note)) }
         defer { watches.withLock { $0.removeAll { $0.folder == folder.path + "/" } } }
         try body()
+    }
+
+    /// Tells of every write that the calling thread makes within `body`, before it.
+    static func watchingWrites<Result>(_ note: @escaping @Sendable () -> Void, _ body: () throws -> Result)
+        throws -> Result
+    {
+        try intercept()
+        let thread = ObjectIdentifier(Thread.current)
+        writers.withLock { $0[thread] = note }
+        defer { writers.withLock { $0[thread] = nil } }
+        return try body()
+    }
+
+    private static func noteWrite() {
+        let note = writers.withLock { $0.isEmpty ? nil : $0[ObjectIdentifier(Thread.current)] }
+        note?()
     }
 
     private static func intercept() throws {

@@ -1,0 +1,197 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchFileSystem
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCaching
+
+/// Calls of several processes that overlap, and what is there before.
+struct Exploration: Sendable, Hashable, CustomStringConvertible {
+    enum Start: String, Sendable, CaseIterable {
+        case absent, cached, opened
+    }
+
+    /// What the key of the second call has to do with that of the first.
+    enum Relation: String, Sendable, CaseIterable {
+        case sameKey, sameContent, sameName
+    }
+
+    let start: Start
+    let relation: Relation
+    /// Whether what is there before is text, which is decoded when it is opened; what is not is renamed.
+    var isText = false
+    /// The first call is stopped; the others are made meanwhile.
+    let calls: [ExploredCall]
+
+    var description: String {
+        "\(calls.map(\.rawValue).joined(separator: " beside ")), \(start), \(relation)\(isText ? ", text" : "")"
+    }
+
+    var steps: [ExploredStep] {
+        zip(["A", "B", "C"], calls).map { name, call in
+            let isFirst = name == "A" || relation == .sameKey
+            return ExploredStep(
+                call: call, name: name, key: isFirst ? ExploredContainer.key : ExploredContainer.other)
+        }
+    }
+
+    /// How calls ended, by the names of their processes, and what is there then.
+    struct Result: Hashable, Sendable, CustomStringConvertible {
+        var outcomes: [String: String]
+        var holdings: [String]
+
+        var description: String {
+            let outcomes = outcomes.sorted { $0.key < $1.key }.map { "\($0): \($1)" }
+            return (outcomes + holdings).map { "    \($0)\n" }.joined()
+        }
+
+        var isBusy: [String] { outcomes.filter { ["threw busy", "threw overtaken"].contains($0.value) }.map(\.key) }
+    }
+
+    /// What there is before the first call.
+    func prepare() throws -> ExploredContainer {
+        let container = try ExploredContainer()
+        let engine = try container.process().engine
+        func store(_ content: String, _ key: ItemKey) throws {
+            try ExploredContent.small(content).withBytes { bytes throws(CacheError) in
+                _ = try engine.store(bytes, as: ExploredContent.metadata(key), encoding: .automatic)
+            }
+        }
+        let documents = container.opened.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: documents, withIntermediateDirectories: true)
+        try ExploredContent.small("mine").write(to: documents.appending(path: "mine.txt"))
+        try store("bystander", "bystander.txt")
+        let old = isText ? "old text" : "old"
+        var keys = [(ExploredContainer.key, old)]
+        if relation != .sameKey {
+            keys.append((ExploredContainer.other, relation == .sameContent ? old : "other"))
+        }
+        if start != .absent {
+            for (key, content) in keys {
+                try store(content, key)
+                if start == .opened { _ = try engine.open(key) }
+            }
+        }
+        for step in steps {
+            if step.call == .storeMoving {
+                try ExploredContent.handed(step.name).write(to: container.handed(step.name))
+            }
+            if step.call == .migrate {
+                let folder = URL(filePath: container.old(step.name).string)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+                try ExploredContent.small("migrated \(step.name)").write(
+                    to: folder.appending(path: step.key.string))
+            }
+        }
+        try engine.close()
+        return container
+    }
+
+    /// Makes the calls one after the other.
+    func inTurn(_ steps: [ExploredStep]) throws -> Result {
+        let container = try prepare()
+        let processes = try self.steps.map { _ in try container.process() }
+        var outcomes: [String: String] = [:]
+        for step in steps {
+            outcomes[step.name] = step.run(processes[try #require(self.steps.firstIndex { $0.name == step.name })])
+        }
+        for process in processes { try process.engine.close() }
+        return Result(outcomes: outcomes, holdings: try container.holdings())
+    }
+
+    /// All that may come of the calls if each is made at one moment, without those of `absent`.
+    func expected(without absent: [String]) throws -> Set<Result> {
+        let steps = steps.filter { !absent.contains($0.name) }
+        var results: Set<Result> = []
+        for order in steps.permutations { results.insert(try inTurn(order)) }
+        return results
+    }
+
+    /// A call on the file system, or a write of SQLite's.
+    struct Step: Sendable, CustomStringConvertible {
+        /// `nil` for a write of SQLite's.
+        let kind: FileSystemTestSupport.Operation.Kind?
+        let description: String
+    }
+
+    /// The operations that are worth a stop before them: what another process does before the others, it does as well before
+    /// the next of these.
+    static func stops(_ operations: [Step]) -> [Int] {
+        operations.indices.filter { index in
+            switch operations[index].kind {
+            case .synchronize, .access, .hole, .noDump, .extendedAttribute, .volume, .setPermissions, .allocate:
+                false
+            case nil:
+                // Of those in a row the first and the last.
+                [index - 1, index + 1].contains { !operations.indices.contains($0) || operations[$0].kind != nil }
+            default: true
+            }
+        }
+    }
+
+    /// What happens while the first call is stopped.
+    struct Schedule: Sendable, Hashable {
+        /// The names of the processes that make their calls before an operation of the first.
+        var stops: [Int: [String]] = [:]
+        /// Whether the first process dies then.
+        var dies = false
+    }
+
+    /// Makes the first call, which is stopped before some of its operations, where the others are made.
+    ///
+    /// - Returns: What came of it, and the operations of the first call.
+    func overlapping(_ schedule: Schedule) throws -> (result: Result, operations: [Step]) {
+        let container = try prepare()
+        let fileSystem = InterceptingFileSystem()
+        let first = try container.process(fileSystem)
+        let others = try Dictionary(
+            uniqueKeysWithValues: steps.dropFirst().map { ($0.name, (try container.process(), $0)) })
+        let trace = Mutex<(operations: [Step], outcomes: [String: String], isInside: Bool)>(([], [:], false))
+        @Sendable func stop(_ operation: Step) {
+            let names: [String]? = trace.withLock { trace in
+                guard !trace.isInside else { return nil }
+                trace.operations.append(operation)
+                trace.isInside = true
+                return schedule.stops[trace.operations.count - 1] ?? []
+            }
+            guard let names else { return }
+            for name in names {
+                guard let (process, step) = others[name] else { continue }
+                let outcome = step.run(process)
+                trace.withLock { $0.outcomes[name] = outcome }
+            }
+            trace.withLock { $0.isInside = false }
+            if schedule.dies, !names.isEmpty { fileSystem.die() }
+        }
+        fileSystem.intercept { stop(Step(kind: $0.kind, description: "\($0)")) }
+        let write = Step(kind: nil, description: "SQLite writes")
+        let outcome = try SQLiteFaults.watchingWrites({ stop(write) }) { steps[0].run(first) }
+        fileSystem.intercept { _ in }
+        var (operations, outcomes, _) = trace.withLock { $0 }
+        outcomes["A"] = outcome
+        do { try first.engine.close() } catch { if !schedule.dies { throw error } }
+        for (process, _) in others.values { try process.engine.close() }
+        if schedule.dies {
+            outcomes["A"] = nil
+            // Recovery, as of the next launch.
+            let next = try container.process()
+            _ = try next.engine.repair(isDryRun: false)
+            try next.engine.close()
+        }
+        return (Result(outcomes: outcomes, holdings: try container.holdings()), operations)
+    }
+}
+
+extension Array {
+    /// All orders of the elements.
+    var permutations: [[Element]] {
+        guard count > 1 else { return [self] }
+        return indices.flatMap { index -> [[Element]] in
+            var rest = self
+            let first = rest.remove(at: index)
+            return rest.permutations.map { [first] + $0 }
+        }
+    }
+}
