@@ -60,6 +60,73 @@ import Testing
         #expect(try foldersLookedThrough() == 0)
     }
 
+    /// What is the first act of a process that never stored anything, and dies before the catalog has recorded it.
+    private static let firstActs = [
+        "open", "open together", "remove", "read expired", "read damaged", "read purged", "open changed",
+        "deliver",
+        "evict and roll back", "discard partials",
+    ]
+
+    /// Whoever changes anything is found when it dies, by whoever opens the cache next and by who has it open.
+    @Test(arguments: firstActs, [false, true])
+    func whoOnlyTakesAwayIsFound(_ act: String, _ isWitnessed: Bool) throws {
+        let keys = try (0..<5).map { try ItemKey(number: $0) }
+        let writer = try container.engine()
+        for key in keys where act == "discard partials" { try writer.keep(noise(1 << 20), key) }
+        try writer.close()
+        let witness = try container.engine(now: { 1_500_000_000_000 })
+        if act == "read expired" {
+            var metadata = ItemMetadata("expiring")
+            metadata.expiresAt = 1_600_000_000_000
+            _ = try noise(3000).withBytes { bytes throws(CacheError) in
+                try witness.store(bytes, as: metadata, encoding: .automatic)
+            }
+        }
+        _ = try witness.statistics()
+
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        switch act {
+        case "open": for key in keys { #expect(try engine.open(key).value != nil) }
+        case "open together": #expect(engine.open(keys).count == 5)
+        case "remove": for key in keys { #expect(try engine.remove(key)) }
+        case "read expired": #expect(try engine.content("expiring") == nil)
+        case "read damaged", "read purged":
+            for key in keys {
+                let data = act == "read purged" ? Data() : Data(repeating: 7, count: 3000)
+                try data.write(to: container.item(key))
+                #expect(try engine.content(key) == nil)
+            }
+        case "open changed":
+            for key in keys { #expect(try engine.open(key).value != nil) }
+            for key in keys { #expect(try engine.forget(key)) }
+        case "deliver":
+            for key in keys {
+                let store = try engine.beginDelivery(key, expectedLength: nil)
+                _ = try store.commit()
+            }
+        case "evict and roll back":
+            struct Failure: Error {}
+            #expect(throws: CacheError.self) {
+                try engine.catalog.transaction { transaction in
+                    _ = try engine.evictor.evict(atLeast: 10_000, because: .request, from: transaction)
+                    throw Failure()
+                }
+            }
+        default: for key in keys { try engine.discardPartials(key) }
+        }
+        fileSystem.die()
+        let next = isWitnessed ? witness : try container.engine()
+        if isWitnessed { try next.maintain() }
+        let statistics = try next.statistics()
+        #expect(try statistics.chargedBytes == container.chargedOnDisk())
+        let items = try container.files(below: container.caches.appending(path: "items"))
+        #expect(try next.items().count == items.count)
+        #expect(statistics.items == items.count)
+        #expect(statistics.partials == 0)
+        #expect(!FileManager.default.fileExists(atPath: lockFile(of: engine.environment.session).path))
+    }
+
     /// One that only opens the cache does not need the list, but others do.
     @Test func theListStaysUntilTheCatalogIsOpened() throws {
         let session = try die()

@@ -17,12 +17,18 @@ extension Admission {
     /// time after that.
     static let reliefStep: Int64 = 16 << 20
 
-    /// Writes pending changes, gives up the unused allowance, evicts expired items, adjusts the budget to the
-    /// volume, and evicts more under pressure.
+    /// Writes pending changes, gives up the unused allowance, records what dead processes have left, evicts expired items,
+    /// adjusts the budget to the volume, and evicts more under pressure.
     ///
     /// - Returns: The levels of pressure that were found, in order.
     func maintain() throws(CacheError) -> [Pressure] {
-        try givingUpAllowance(makingRoom: true) { transaction in try maintain(in: transaction) }
+        var dead: [String] = []
+        let levels = try givingUpAllowance(makingRoom: true) { transaction in
+            dead = try catalog.reclaimDeadWriters(transaction, isThorough: true)
+            return try maintain(in: transaction)
+        }
+        catalog.sweepLists(of: dead)
+        return levels
     }
 
     /// Does the same within a transaction, in which the unused allowance was given up.

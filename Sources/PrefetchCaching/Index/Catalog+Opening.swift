@@ -68,14 +68,15 @@ extension Catalog {
         let (hasWritten, read) = try file.transaction(boot: environment.bootIdentifier) {
             try join($0, hadJournal: file.hadJournal || rebuilt != nil)
         }
-        sweepLists(of: Set(read))
+        sweepLists(of: read)
         if rebuilt != nil || hasWritten { inMemory { $0.hasWritten = true } }
         return rebuilt
     }
 
     /// Removes the lists of dead writers that were read. Only after the commit: what was done with them may have been rolled
     /// back.
-    private func sweepLists(of read: Set<String>) {
+    func sweepLists(of read: [String]) {
+        guard !read.isEmpty else { return }
         do {
             _ = try WriterSession.sweep(folders.current.incoming) { !read.contains($0) }
         } catch {
@@ -128,7 +129,7 @@ extension Catalog {
         // Only for larger blocks, after a move to another volume; smaller ones are left to a repair. Otherwise
         // processes that see one cache through different file systems would recharge it back and forth.
         if try transaction.blockSize() < reconciler.charge.blockSize { try recharge(transaction) }
-        let dead = try reclaimDeadWriters(transaction, isOpening: true)
+        let dead = try reclaimDeadWriters(transaction, isThorough: true)
         guard transaction.changeCount > changes else { return (false, dead) }
         try CatalogFile.requireMark(transaction)
         return (true, dead)
@@ -200,15 +201,14 @@ extension Catalog {
 
     /// Adds rows for what dead writers stored without one, and reclaims the rest of their allowances.
     ///
-    /// - Parameter isOpening: Whether to look also for lists of writers without a row. If one dies in its first transaction,
-    ///   the rollback restores the rows of the items that it has already evicted.
+    /// - Parameter isThorough: Whether to look also for lists of processes without a row: they have only removed items, or
+    ///   died in their first transaction, whose rollback restores the rows of the items that it has already evicted.
     /// - Returns: The dead writers.
-    @discardableResult
-    func reclaimDeadWriters(_ transaction: CatalogTransaction, isOpening: Bool = false) throws -> [String] {
+    func reclaimDeadWriters(_ transaction: CatalogTransaction, isThorough: Bool = false) throws -> [String] {
         let incoming = folders.current.incoming
         let entered = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
         let others =
-            isOpening ? try WriterSession.deadWithList(in: incoming).filter { !entered.contains($0) } : []
+            isThorough ? try WriterSession.deadWithList(in: incoming).filter { !entered.contains($0) } : []
         let dead = entered + others
         guard !dead.isEmpty else { return [] }
         let intents = WriterSession.intents(of: dead, in: incoming)

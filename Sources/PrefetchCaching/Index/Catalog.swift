@@ -211,7 +211,8 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Runs `body`, which removes the file of an item, and notes that with the place at which the item is listed meanwhile.
+    /// Runs `body`, which removes the file of an item, its partial or its damaged file, and notes that with the place at which
+    /// the item is listed meanwhile.
     func removing<Result>(
         _ hash: KeyHash, _ body: (WriteIntents.Place) throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
@@ -425,16 +426,20 @@ extension Catalog {
     }
 
     /// Notes that a kept partial is gone, or is about to be covered by its writer's allowance.
-    func notePartialGone(_ hash: KeyHash) {
+    func notePartialGone(_ hash: KeyHash, at place: WriteIntents.Place? = nil) {
         inMemory { state in
+            state.pending.listed(at: place)
             state.refund(hash.ofPartial)
             state.pending.partialLost(hash.ofPartial)
         }
     }
 
     /// Notes that a partial is not there. A row for it is deleted unless something newer is known.
-    func notePartialAbsent(_ hash: KeyHash) {
-        inMemory { $0.pending.partialAbsent(hash.ofPartial) }
+    func notePartialAbsent(_ hash: KeyHash, at place: WriteIntents.Place? = nil) {
+        inMemory { state in
+            state.pending.listed(at: place)
+            state.pending.partialAbsent(hash.ofPartial)
+        }
     }
 
     /// Notes that an item's file is gone, and why.

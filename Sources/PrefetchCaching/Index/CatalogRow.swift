@@ -71,6 +71,15 @@ struct Victim: Sendable {
     var itemKey: ItemKey? {
         do { return try ItemKey(key) } catch { return nil }
     }
+
+    /// The hash of the key.
+    var hashOfItem: KeyHash {
+        switch kind {
+        case .partial, .newerPartial: hash.ofPartial
+        case .quarantined: hash.inQuarantine
+        case .item, .newerFormat: hash
+        }
+    }
 }
 
 extension KeyHash {

@@ -79,7 +79,7 @@ struct CacheFiles: CatalogedFiles {
     private var fileSystem: any FileSystem { folders.fileSystem }
 
     func willRemove(_ victims: some Sequence<Victim>) {
-        session.intend(toEvict: victims.filter { $0.kind == .item }.map(\.hash))
+        session.intend(toEvict: victims.map(\.hashOfItem))
     }
 
     func remove(_ victims: [Victim]) -> [Result<Removal, FileSystemError>] {

@@ -175,18 +175,22 @@ final class ItemReconciler: Sendable {
     }
 
     private func fillQuarantine(_ transaction: CatalogTransaction) throws {
-        guard let folder = try folders.current.root.open(CacheLayout.quarantine) else { return }
-        for entry in try environment.fileSystem.entries(of: folder.descriptor) {
-            guard let hash = KeyHash(hexadecimal: entry.name.string) else { continue }
-            let path = FilePath(root: nil, [entry.name])
-            guard let attributes = try environment.fileSystem.attributes(of: path, in: folder.descriptor),
-                attributes.kind == .regular
-            else { continue }
-            let row = CatalogRow(
-                opaque: .quarantined, hash: hash, storedBytes: attributes.length,
-                chargedBytes: charge(storedBytes: attributes.length))
-            try transaction.write(row, lastUse: 0)
+        var known = try transaction.nonItemFiles().filter { $0.value == .quarantined }
+        if let folder = try folders.current.root.open(CacheLayout.quarantine) {
+            for entry in try environment.fileSystem.entries(of: folder.descriptor) {
+                guard let hash = KeyHash(hexadecimal: entry.name.string) else { continue }
+                let path = FilePath(root: nil, [entry.name])
+                guard let attributes = try environment.fileSystem.attributes(of: path, in: folder.descriptor),
+                    attributes.kind == .regular
+                else { continue }
+                let row = CatalogRow(
+                    opaque: .quarantined, hash: hash, storedBytes: attributes.length,
+                    chargedBytes: charge(storedBytes: attributes.length))
+                try transaction.write(row, lastUse: 0)
+                known[hash] = nil
+            }
         }
+        for hash in known.keys { try transaction.deleteRow(hash) }
     }
 }
 

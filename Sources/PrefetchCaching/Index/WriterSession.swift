@@ -159,30 +159,31 @@ final class WriterSession: Sendable {
         }
     }
 
-    /// Lists an item that is about to be removed, which works on every volume: at worst the row of an item that is gone
-    /// stays until somebody asks for it, or it is evicted in turn.
+    /// Lists an item that is about to be removed, or whose partial is. A process that only removes takes the lock for that.
+    /// Works on every volume: at worst the row of an item that is gone stays until somebody asks for it, or it is evicted
+    /// in turn.
     func intend(toRemove hash: KeyHash) -> WriteIntents.Place {
-        state.withLock { state in
-            let place = state.intents.add(hash)
-            listIfPossible([place], &state)
-            return place
-        }
+        state.withLock { listRemovals([hash], &$0)[0] }
     }
 
-    /// As ``intend(toRemove:)``, of items that the transaction under way is about to evict. A process that only evicts
-    /// takes the lock for that.
+    /// As ``intend(toRemove:)``, of items that the transaction under way is about to evict.
     func intend(toEvict hashes: [KeyHash]) {
-        state.withLock { state in
-            do throws(CacheError) {
-                // Without waiting: the catalog is locked.
-                if state.lock == nil { try begin(&state, waiting: false) { 0 } }
-            } catch {
-                environment.logger.debug("Evictions are not listed.", metadata: ["error": "\(error)"])
+        state.withLock { state in state.evictions += listRemovals(hashes, &state) }
+    }
+
+    private func listRemovals(_ hashes: [KeyHash], _ state: inout State) -> [WriteIntents.Place] {
+        let places = hashes.map { state.intents.add($0) }
+        do {
+            if state.lock == nil {
+                // Lists all. Without waiting: the catalog may be locked.
+                try begin(&state, waiting: false) { 0 }
+            } else {
+                try list(places, &state)
             }
-            let places = hashes.map { state.intents.add($0) }
-            state.evictions += places
-            listIfPossible(places, &state)
+        } catch {
+            environment.logger.debug("Removals were not listed.", metadata: ["error": "\(error)"])
         }
+        return places
     }
 
     /// The places of what was evicted since the last call.
@@ -220,14 +221,6 @@ final class WriterSession: Sendable {
         } catch {
             try environment.fileSystem.resize(held.file, to: WriteIntents.headerOffset)
             state.lock?.isListing = false
-        }
-    }
-
-    private func listIfPossible(_ places: [WriteIntents.Place], _ state: inout State) {
-        do {
-            try list(places, &state)
-        } catch {
-            environment.logger.debug("Removals were not listed.", metadata: ["error": "\(error)"])
         }
     }
 

@@ -216,9 +216,7 @@ extension Repair {
                 guard try reconciler.isUnusable(hash) else { return }
                 if !isDryRun {
                     let removal = try engine.locks.hold(hash.ofPartial) { () throws(CacheError) in
-                        let removal = try onFiles(files.remove(hash))
-                        if removal == .removed { engine.catalog.notePartialGone(hash) }
-                        return removal
+                        try engine.removeCachedPartial(hash)
                     }
                     guard removal == .removed else { return }
                 }
@@ -242,8 +240,12 @@ extension Repair {
                 else { return }
                 if !isDryRun {
                     try engine.locks.hold(hash) { () throws(CacheError) in
-                        guard try engine.files.discard(name, in: folder) else { return }
-                        engine.catalog.noteRemoved(hash, because: .request, at: nil)
+                        try engine.catalog.removing(hash.inQuarantine) { place throws(CacheError) in
+                            guard try engine.files.discard(name, in: folder) else {
+                                return engine.catalog.noteUnclear(hash.inQuarantine, at: place)
+                            }
+                            engine.catalog.noteRemoved(hash, because: .request, at: place)
+                        }
                     }
                 }
                 log.note(.quarantinedItemRemoved, place)

@@ -101,12 +101,21 @@ extension Engine {
 
     func discardCachedPartial(_ key: ItemKey) throws(CacheError) {
         try locks.hold(key.hash.ofPartial) { () throws(CacheError) in
-            let files = PartialFiles(incoming: folders.current.incoming)
-            switch try onFiles(files.remove(key.hash)) {
-            case .removed: catalog.notePartialGone(key.hash)
-            case .gone: catalog.notePartialAbsent(key.hash)
-            case .leased: break
+            _ = try removeCachedPartial(key.hash)
+        }
+    }
+
+    /// The caller holds the lock of the partial.
+    func removeCachedPartial(_ hash: KeyHash) throws(CacheError) -> Removal {
+        try catalog.removing(hash) { place throws(CacheError) in
+            let removal = try onFiles(PartialFiles(incoming: folders.current.incoming).remove(hash))
+            if removal == .removed {
+                catalog.notePartialGone(hash, at: place)
+            } else {
+                // A leased one stays, and so does its row.
+                catalog.notePartialAbsent(hash, at: place)
             }
+            return removal
         }
     }
 
