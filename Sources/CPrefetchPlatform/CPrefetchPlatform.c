@@ -63,6 +63,12 @@ int cplatform_is_being_written(int fd) {
     return 0;
 }
 
+int cplatform_set_byte_lock(int fd, int64_t start, int64_t length, int locked) {
+    struct flock lock = {
+        .l_type = locked ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
 int cplatform_allocate(int fd, off_t length) { return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length); }
 
 int cplatform_sync_volume(int fd) { return syncfs(fd); }

@@ -263,11 +263,11 @@ struct DownloadRun: Sendable {
             return try await download(unless: item?.validator, replacing: replaced, in: attempt)
         }
         switch try await cache.claim(request.key) {
-        case .heldElsewhere(isRunning: true) where !attempt.waits.areInVain:
+        case .heldElsewhere where !attempt.waits.areInVain:
             throw AttemptFailure(
                 elsewhere: Elsewhere(
                     isWithoutItem: item == nil, lastSign: try await cache.lastSignOfFetch(request.key)))
-        // A stopped process may hold it for ever, and not all are known to be stopped.
+        // A process that is stopped may hold it for ever.
         case .heldElsewhere, .unsupported:
             return try await download(unless: item?.validator, replacing: replaced, in: attempt)
         case .claimed(let claim):
@@ -352,7 +352,7 @@ struct Elsewhere {
 
 /// The waits for another process that is fetching the content.
 struct Waits: Sendable {
-    /// How long to wait for a sign: a frozen process appears to be running, and of some nothing is known. One whose server
+    /// How long to wait for a sign: a process that is stopped gives none. One whose server
     /// sends nothing gives up sooner, by ``DownloaderConfiguration/stallTimeout``.
     static let longest = Duration.seconds(120)
 

@@ -142,6 +142,15 @@ package protocol FileSystem: Sendable {
     /// would keep the lock.
     func unlock(_ file: Descriptor)
 
+    /// Acquires an exclusive advisory lock on one byte of a file that is open for writing, without waiting (`fcntl` with
+    /// `F_OFD_SETLK`). The byte need not exist. Returns `false` if another descriptor holds it. The lock is released with
+    /// the descriptor, and so with the process.
+    func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool
+
+    /// Releases the locks on all bytes of an open file (`fcntl` with `F_OFD_SETLK`), and closes the file: see
+    /// ``unlock(_:)``.
+    func unlockBytes(_ file: Descriptor)
+
     /// Preallocates `length` bytes for an open file without changing its length (`fallocate` with
     /// `FALLOC_FL_KEEP_SIZE`; `F_PREALLOCATE` on Darwin).
     ///

@@ -163,6 +163,22 @@ package struct LiveFileSystem: FileSystem {
         close(file)
     }
 
+    package func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool {
+        do {
+            _ = try Platform.retrying("fcntl") { Platform.setByteLock(file.rawValue, position, 1, true) }
+            return true
+        } catch {
+            if error.errno == .wouldBlock { return false }
+            throw error
+        }
+    }
+
+    package func unlockBytes(_ file: Descriptor) {
+        // Fails only if there was no lock.
+        _ = Platform.setByteLock(file.rawValue, 0, 0, false)
+        close(file)
+    }
+
     package func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
     {

@@ -137,6 +137,10 @@ enum Platform {
 
         static func isBeingWritten(_ file: CInt) -> CInt { cplatform_is_being_written(file) }
 
+        static func setByteLock(_ file: CInt, _ start: Int64, _ length: Int64, _ isLocked: Bool) -> CInt {
+            cplatform_set_byte_lock(file, start, length, isLocked ? 1 : 0)
+        }
+
         static let withoutAccessTime = cplatform_o_noatime
 
         static let seekHole = cplatform_seek_hole
@@ -300,6 +304,13 @@ enum Platform {
         }
 
         static let seekHole = SEEK_HOLE
+
+        static func setByteLock(_ file: CInt, _ start: Int64, _ length: Int64, _ isLocked: Bool) -> CInt {
+            var lock = flock(
+                l_start: off_t(start), l_len: off_t(length), l_pid: 0,
+                l_type: Int16(isLocked ? F_WRLCK : F_UNLCK), l_whence: Int16(SEEK_SET))
+            return fcntl(file, F_OFD_SETLK, &lock)
+        }
 
         /// Darwin has no leases.
         static func isBeingWritten(_ file: CInt) -> CInt {

@@ -319,6 +319,17 @@ package final class InterceptingFileSystem: FileSystem {
         live.unlock(file)
     }
 
+    package func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool {
+        try note(Operation(kind: .lock, name: name(of: file), offset: position, count: 1), of: file)
+        return try live.lockByte(position, of: file)
+    }
+
+    package func unlockBytes(_ file: Descriptor) {
+        guard !isDead.load(ordering: .sequentiallyConsistent) else { return }
+        forget(file)
+        live.unlockBytes(file)
+    }
+
     package func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }

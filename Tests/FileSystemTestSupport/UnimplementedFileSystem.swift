@@ -62,6 +62,10 @@ extension UnimplementedFileSystem {
 
     package func unlock(_: Descriptor) {}
 
+    package func lockByte(_: Int64, of _: Descriptor) throws(FileSystemError) -> Bool { try fail() }
+
+    package func unlockBytes(_: Descriptor) {}
+
     package func allocate(_: Int64, for _: Descriptor) throws(FileSystemError) { try fail() }
 
     package func setPermissions(_: FilePermissions, of _: Descriptor) throws(FileSystemError) { try fail() }

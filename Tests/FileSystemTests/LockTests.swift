@@ -21,6 +21,24 @@ import Testing
         #expect(try live.lock(second, waiting: false))
     }
 
+    /// Wherever they are, of a file that has none.
+    @Test func oneLockedByteExcludesNoOther() throws {
+        let mode = OpenMode.createIfMissing(.ownerReadWrite)
+        let first = try live.open("lock", in: folder.descriptor, mode)
+        let second = try live.open("lock", in: folder.descriptor, mode)
+        defer { live.unlockBytes(second) }
+        #expect(try live.lockByte(.max / 2, of: first))
+        #expect(try live.lockByte(0, of: first))
+        #expect(try live.lockByte(.max / 2 - 1, of: second))
+        #expect(try live.lockByte(.max / 2, of: second) == false)
+        #expect(try live.lockByte(0, of: second) == false)
+        // Though a copy of its descriptor stays with a child process that is just being started.
+        let copy = try FileDescriptor(rawValue: first.rawValue).duplicate()
+        live.unlockBytes(first)
+        #expect(try live.lockByte(0, of: second) && live.lockByte(.max / 2, of: second))
+        try copy.close()
+    }
+
     @Test func twoFilesDoNotExcludeEachOther() throws {
         let first = try live.open("1", in: folder.descriptor, .createNew(.ownerReadWrite))
         let second = try live.open("2", in: folder.descriptor, .createNew(.ownerReadWrite))

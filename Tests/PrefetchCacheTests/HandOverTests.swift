@@ -79,7 +79,7 @@ import Testing
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func twoWhoHoldTheLockOfAKeyDoNotBothHandItOver(encoding: ItemEncoding) throws {
         let item = SimulatedItem("Doc.txt", encoding)
-        let lock = SimulatedWorld.staging.pushing(CacheLayout.keyLock(of: item.key.hash))
+        let lock = SimulatedWorld.staging.pushing(CacheLayout.keyLocks)
         var moment = 0
         while true {
             moment += 1
@@ -128,7 +128,7 @@ import Testing
     @Test func aLockOnARemovedFileIsNone() throws {
         let support = try container.engine().destinations.support
         let hash = ItemKey("key").hash
-        let file = container.support.appending(path: "staging/\(CacheLayout.keyLock(of: hash).string)")
+        let file = container.support.appending(path: "staging/\(CacheLayout.keyLocks)")
         let fileSystem = InterceptingFileSystem()
         let isRemoved = Mutex(false)
         fileSystem.intercept { operation in
@@ -151,7 +151,7 @@ import Testing
     @Test func aLockFileThatIsRemovedAgainAndAgainEndsTheCall() throws {
         let hash = ItemKey("k").hash
         let support = try SupportFolders(areas: container.areas(), fileSystem: LiveFileSystem())
-        let file = container.support.appending(path: "staging/\(CacheLayout.keyLock(of: hash))")
+        let file = container.support.appending(path: "staging/\(CacheLayout.keyLocks)")
         let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
             guard operation.kind == .lock else { return }
             do { try FileManager.default.removeItem(at: file) } catch { Issue.record(error) }

@@ -195,29 +195,14 @@ import Testing
         print("20 items, \(encoding): singly \(other.cost), together \(cost)")
     }
 
-    /// One descriptor per lock: a second one would wait for the first for ever.
-    @Test func keysOfOneLockAreOpenedTogether() throws {
-        var names: [FilePath: ItemKey] = [:]
-        var pair: [ItemKey] = []
-        while pair.isEmpty {
-            let key = try ItemKey("item \(names.count)")
-            if let other = names.updateValue(key, forKey: CacheLayout.keyLock(of: key.hash)) {
-                pair = [other, key]
-            }
-        }
-        let items = pair.enumerated().map { SimulatedItem($1, .lz4, seed: UInt64($0)) }
-        let engine = try engine(with: items)
-        for result in engine.open(pair) { #expect(try result.get().value?.isFirstOpen == true) }
-        #expect(cost.commits == 2)
-    }
-
     @Test func locksAreTakenInOneOrder() throws {
         let items = try items(12, .lz4)
         let engine = try engine(with: items)
         for result in engine.open(items.map(\.key)) { _ = try result.get() }
-        let taken = operations.operations.filter { $0.kind == .lock && $0.name.hasSuffix(".lock") }.map(
-            \.name)
-        #expect(taken == Set(items.map { CacheLayout.keyLock(of: $0.key.hash).string }).sorted())
+        let taken = operations.operations.filter {
+            $0.kind == .lock && $0.name == CacheLayout.keyLocks.string
+        }.map(\.offset)
+        #expect(taken == items.map { KeyLock.position(of: $0.key.hash) }.sorted())
     }
 
     /// Nothing is taken to a step before everything has come through the one before. Contents and intents are one step.

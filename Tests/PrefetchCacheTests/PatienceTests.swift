@@ -27,40 +27,29 @@ import Testing
         func resumeStore(_ count: Int = 1) -> Int { seconds.wrappingAdd(count, ordering: .relaxed).newValue }
     }
 
-    private func patience(_ isRunning: @escaping @Sendable (_ now: Int) -> Bool) -> Patience {
-        Patience(
-            uptime: { [clock] in .seconds(clock.resumeStore()) },
-            isRunning: { [clock] _, _ in isRunning(clock.now) }
-        )
-    }
+    private func patience() -> Patience { Patience(uptime: { [clock] in .seconds(clock.resumeStore()) }) }
 
     /// The seconds that a call waits in vain.
     private func wait(_ patience: Patience) -> Int {
         let start = clock.now
-        #expect(!patience.wait(for: ["lock"], in: folder) { false })
+        #expect(!patience.wait { false })
         return clock.now - start
     }
 
-    @Test func whoIsStoppedIsWaitedForShortlyAndWhoRunsIsNot() {
-        #expect((5...7).contains(wait(patience { _ in false })))
-        #expect((30...32).contains(wait(patience { _ in true })))
+    @Test func nobodyIsWaitedForLongerThanFiveSeconds() {
+        #expect((5...6).contains(wait(patience())))
     }
 
     @Test func whoIsBeingSuspendedWaitsForASecond() {
         let clock = clock
         let patience = Patience(
-            uptime: { .seconds(clock.resumeStore()) }, isHurried: { clock.now > 10 },
-            isRunning: { _, _ in true })
-        #expect((10...13).contains(wait(patience)), "a call that waits already")
+            uptime: { .seconds(clock.resumeStore()) }, limit: { .seconds(clock.now > 3 ? 1 : 5) })
+        #expect((3...5).contains(wait(patience)), "a call that waits already")
         #expect((1...3).contains(wait(patience)), "one that begins to")
     }
 
-    @Test func whoIsStoppedWhileOthersWaitIsNotWaitedForToTheEnd() {
-        #expect((15...18).contains(wait(patience { $0 < 12 })))
-    }
-
-    @Test(arguments: [false, true]) func nobodyWaitsForTheWaitingOfAnother(isRunning: Bool) {
-        let patience = patience { _ in isRunning }
+    @Test func nobodyWaitsForTheWaitingOfAnother() {
+        let patience = patience()
         _ = wait(patience)
         for _ in 0..<3 { #expect(wait(patience) <= 2) }
         // After a while it is tried again.
@@ -70,34 +59,36 @@ import Testing
         #expect(wait(patience) >= 5)
     }
 
-    @Test func whoGoesOnIsWaitedForAgain() {
-        let patience = patience { $0 > 8 }
-        #expect(wait(patience) <= 7)
-        _ = clock.resumeStore(2)
-        #expect(wait(patience) >= 30)
-    }
-
     @Test func whoLetsGoIsNotWaitedFor() {
-        let patience = patience { _ in true }
+        let patience = patience()
         let start = clock.now
-        #expect(patience.wait(for: ["lock"], in: folder) { clock.now >= 20 })
-        #expect((20...22).contains(clock.now - start))
+        #expect(patience.wait { clock.now >= start + 3 })
+        #expect((3...4).contains(clock.now - start))
     }
 
     /// As after this process was stopped, too: when the time is found to be up, nobody holds the lock any longer.
     @Test func aLockThatWasReleasedJustInTimeIsTaken() throws {
         let holder = try holder()
+        let begin = Mutex<Int?>(nil)
         let patience = Patience(
-            uptime: { [clock] in .seconds(clock.resumeStore()) },
-            isRunning: { _, _ in
-                #expect(throws: Never.self) {
-                    try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            uptime: { [clock] in
+                let now = clock.resumeStore()
+                let isUp = begin.withLock { begin in
+                    guard let start = begin, now >= start + 5 else { return false }
+                    begin = nil
+                    return true
                 }
-                return false
+                if isUp {
+                    #expect(throws: Never.self) {
+                        try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+                    }
+                }
+                return .seconds(now)
             })
         let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience)
         try ledger.put(entry("first"))
         try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        begin.withLock { $0 = clock.now + 1 }
         try ledger.put(entry("second"))
         try ledger.close()
         try holder.close()
@@ -105,7 +96,7 @@ import Testing
 
     /// The lock of the folder is free; it is SQLite that waits for a process which was stopped in the middle of a change.
     @Test func nobodyWaitsAgainForALedgerThatSQLiteCouldNotChange() throws {
-        let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience { _ in false })
+        let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience())
         try ledger.put(entry("first"))
         let stopped = try holder()
         func stop() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }

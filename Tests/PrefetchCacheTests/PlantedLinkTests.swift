@@ -200,7 +200,7 @@ import Testing
 
     @Test(arguments: ["file", "nobody"])
     func inThePlaceOfALockItIsAnErrorThatNamesIt(target: String) throws {
-        let lock = CacheLayout.keyLock(of: key.hash).string
+        let lock = CacheLayout.keyLocks.string
         try plant(
             container.support.appending(path: "staging/\(lock)"), to: outside.root.appending(path: target))
         let engine = try container.engine()

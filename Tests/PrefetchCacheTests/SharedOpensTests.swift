@@ -43,12 +43,11 @@ import Testing
         private let looks = Atomic<Int>(0)
 
         init(_ key: ItemKey, in fileSystem: InterceptingFileSystem) {
-            let lock = CacheLayout.keyLock(of: key.hash).string
             fileSystem.intercept { [self] operation in
                 if operation.kind == .attributes, isTaken.load(ordering: .relaxed) {
                     looks.wrappingAdd(1, ordering: .relaxed)
                 }
-                guard operation.kind == .lock, operation.name == lock,
+                guard operation.isLock(of: key),
                     !isTaken.exchange(true, ordering: .relaxed)
                 else { return }
                 end.wait()
@@ -128,14 +127,13 @@ import Testing
             let keys = try await store(2, in: cache)
             let live = LiveFileSystem()
             let name = FilePath(container.support.path).appending("staging").pushing(
-                CacheLayout.keyLock(of: keys[0].hash))
+                CacheLayout.keyLocks)
             let lock = try live.open(
                 name, in: .workingDirectory, .createIfMissing(CacheLayout.filePermissions))
-            #expect(try live.lock(lock, waiting: false))
+            #expect(try live.lockByte(KeyLock.position(of: keys[0].hash), of: lock))
             let tries = Atomic<Int>(0)
-            let lockName = CacheLayout.keyLock(of: keys[0].hash).string
             fileSystem.intercept { operation in
-                if operation.kind == .lock, operation.name == lockName {
+                if operation.isLock(of: keys[0]) {
                     tries.wrappingAdd(1, ordering: .relaxed)
                 }
             }
@@ -143,7 +141,7 @@ import Testing
             // Once without waiting, then alone.
             while tries.load(ordering: .relaxed) < 2 { await Task.yield() }
             #expect(try await cache.open(keys[1]) != nil)
-            live.unlock(lock)
+            live.unlockBytes(lock)
             #expect(try await first != nil)
             try await cache.close()
         }
@@ -245,5 +243,12 @@ import Testing
         for outcome in engine.openQuickly(items.map(\.key), for: .never) {
             #expect(try outcome?.get().value?.isFirstOpen == true)
         }
+    }
+}
+
+extension FileSystemTestSupport.Operation {
+    /// Whether the lock of a key is being taken.
+    fileprivate func isLock(of key: ItemKey) -> Bool {
+        kind == .lock && name == CacheLayout.keyLocks.string && offset == KeyLock.position(of: key.hash)
     }
 }

@@ -50,6 +50,10 @@ int cplatform_length_and_links(int fd, int64_t *length, uint64_t *links);
 /// Returns 1 when somebody has the file open for writing, 0 when not, -1 with errno.
 int cplatform_is_being_written(int fd);
 
+/// Locks or unlocks a range of bytes of a file for its open file description, without waiting (`F_OFD_SETLK`); a length of
+/// 0 is all that follows. Returns 0, or -1 with errno.
+int cplatform_set_byte_lock(int fd, int64_t start, int64_t length, int locked);
+
 /// Returns 1 when a file or folder is on a file system that opens what it has in memory without asking anybody, and tells
 /// what that is (ext4, XFS, btrfs, F2FS); otherwise 0.
 int cplatform_tells_what_is_cached(int fd);

@@ -13,54 +13,34 @@ internal import SystemPackage
 /// How long calls wait for a lock that another process holds. That process may have been stopped, so every wait is
 /// bounded.
 final class Patience: Sendable {
-    /// Whether the process that has locked one of several files is running: see ``LockHolder/isRunning(_:in:)``.
-    typealias Look = @Sendable (_ names: [FilePath], _ folder: Directory) -> Bool
-
-    /// The limit for a process that is stopped or unknown, and the interval at which longer waits check the holder.
+    /// The limit, unless whoever waits is in a hurry.
     static let limit = Duration.seconds(5)
-    /// The limit for a running process: longer than reclaiming a dead writer or decoding a large item takes, but
-    /// finite, since a process may hang or be frozen and still appear to run.
-    static let longest = Duration.seconds(30)
-    /// The limit while the cache is being suspended: the system grants about 5 seconds for everything.
-    private static let hurry = Duration.seconds(1)
     /// The limit soon after another wait has timed out, so that many calls do not each wait for the full time.
     private static let rest = Duration.milliseconds(20)
 
-    /// A wait that timed out.
-    private struct InVain: Sendable {
-        let end: Duration
-        /// Whether it was for a running process.
-        let wasLongest: Bool
-    }
-
-    /// The deadlines of one call.
     private struct Wait: Sendable {
         let start: Duration
-        /// When to check the holder.
-        var look: Duration
-        let end: Duration
+        let isShort: Bool
         /// Whether one more attempt was granted although the time is up: the lock may have been released since the
         /// last one, above all if this process was stopped meanwhile, too.
         var isOver = false
     }
 
     private let uptime: @Sendable () -> Duration
-    private let isRunning: Look
-    private let isHurried: @Sendable () -> Bool
-    private let inVain = UnfairMutex<InVain?>(nil)
+    private let limit: @Sendable () -> Duration
+    /// When a wait last timed out.
+    private let lastInVain = UnfairMutex<Duration?>(nil)
     private let lastStall = UnfairMutex<Duration?>(nil)
 
     /// - Parameters:
     ///   - uptime: See ``CacheEnvironment/uptime``.
-    ///   - isHurried: Whether the cache is being suspended.
+    ///   - limit: Asked again and again, so that it also ends waits that have begun.
     init(
         uptime: @escaping @Sendable () -> Duration = Patience.uptime,
-        isHurried: @escaping @Sendable () -> Bool = { false },
-        isRunning: @escaping Look = { LockHolder.isRunning($0, in: $1) }
+        limit: @escaping @Sendable () -> Duration = { Patience.limit }
     ) {
         self.uptime = uptime
-        self.isHurried = isHurried
-        self.isRunning = isRunning
+        self.limit = limit
     }
 
     @Sendable private static func uptime() -> Duration { start.duration(to: .now) }
@@ -68,15 +48,12 @@ final class Patience: Sendable {
 
     /// Repeats `attempt` until it succeeds or times out.
     ///
-    /// - Parameter names: The files of which one is locked, in `folder`.
     /// - Returns: Whether it succeeded.
-    func wait<Failure: Error>(
-        for names: [FilePath], in folder: Directory, _ attempt: () throws(Failure) -> Bool
-    ) throws(Failure) -> Bool {
+    func wait<Failure: Error>(_ attempt: () throws(Failure) -> Bool) throws(Failure) -> Bool {
         if try attempt() { return true }
         var wait = begin()
         var number = 0
-        while goesOn(&wait, names, folder) {
+        while goesOn(&wait) {
             Self.pause(number)
             number += 1
             if try attempt() {
@@ -87,15 +64,15 @@ final class Patience: Sendable {
         return false
     }
 
-    /// For a connection to a database: as ``wait(for:in:_:)``. On a timeout SQLite fails with `SQLITE_BUSY`. The caller
+    /// For a connection to a database: as ``wait(_:)``. On a timeout SQLite fails with `SQLITE_BUSY`. The caller
     /// reports success by ``noteSuccess()``.
-    func busyCallback(_ names: [FilePath], in folder: Directory) -> @Sendable (_ attempts: Int) -> Bool {
+    func busyCallback() -> @Sendable (_ attempts: Int) -> Bool {
         // A connection waits for one lock at a time.
         let wait = Mutex(begin())
         return { [self] number in
             let goesOn = wait.withLock { wait in
                 if number == 0 { wait = begin() }
-                return self.goesOn(&wait, names, folder)
+                return self.goesOn(&wait)
             }
             if goesOn { Self.pause(number) }
             return goesOn
@@ -104,7 +81,7 @@ final class Patience: Sendable {
 
     /// Notes that the lock was released.
     func noteSuccess() {
-        inVain.withLock { $0 = nil }
+        lastInVain.withLock { $0 = nil }
     }
 
     /// Notes that SQLite has retried for 10 seconds in vain. It does so without calling the busy handler when a process
@@ -122,33 +99,25 @@ final class Patience: Sendable {
 
     private func begin() -> Wait {
         let now = uptime()
-        let last = inVain.withLock { last in last.flatMap { now - $0.end < Self.limit ? $0 : nil } }
         return Wait(
-            start: now, look: now + (last == nil ? Self.limit : Self.rest),
-            end: now + (last?.wasLongest == true ? Self.rest : Self.longest))
+            start: now, isShort: lastInVain.withLock { last in last.map { now - $0 < Self.limit } ?? false })
     }
 
-    private func goesOn(_ wait: inout Wait, _ names: [FilePath], _ folder: Directory) -> Bool {
+    private func goesOn(_ wait: inout Wait) -> Bool {
         if wait.isOver { return false }
         let now = uptime()
-        if now - wait.start >= Self.hurry, isHurried() {
-            wait.isOver = true
-            return true
-        }
-        guard now >= wait.look else { return true }
-        let isRunning = isRunning(names, folder)
-        if isRunning, now < wait.end {
-            wait.look = min(now + Self.limit, wait.end)
-            return true
-        }
-        inVain.withLock { $0 = InVain(end: now, wasLongest: isRunning) }
+        let limit = limit()
+        guard now - wait.start >= (wait.isShort ? min(limit, Self.rest) : limit) else { return true }
+        // Whoever was in a hurry has learnt nothing about the others.
+        if limit == Self.limit { lastInVain.withLock { $0 = now } }
         wait.isOver = true
         return true
     }
 
-    /// Short, since file locks have no queue: processes that use a lock constantly leave it free only for moments.
+    /// Short at first, since file locks have no queue: processes that use a lock constantly leave it free only for
+    /// moments. Later up to 50 ms.
     static func pause(_ number: Int) {
-        usleep(number < 10 ? 100 : 1000)
+        usleep(number < 10 ? 100 : UInt32(min(500 * (number - 8), 50_000)))
     }
 }
 
@@ -163,11 +132,14 @@ public struct LockHolder: Hashable, Sendable {
     /// Whether it is stopped, by a signal or a debugger. A process in a frozen cgroup is not reported as stopped.
     public let isStopped: Bool
 
-    /// Finds the holder of a lock on one of several files, preferably a stopped one. None of the files is opened:
-    /// closing a database would release the locks of this process on it.
+    /// Finds the holder of a lock on one of several files, preferably a stopped one, by a look at all open files of all
+    /// processes of this user: to explain an error, not more often. None of the files is opened: closing a database would
+    /// release the locks of this process on it.
     ///
-    /// - Parameter names: In `folder`.
-    static func of(_ names: [FilePath], in folder: Directory) -> LockHolder? {
+    /// - Parameters:
+    ///   - names: In `folder`.
+    ///   - byte: The locked byte, if it is not the whole file.
+    static func of(_ names: [FilePath], in folder: Directory, byte: Int64? = nil) -> LockHolder? {
         let fileSystem = folder.fileSystem
         let files = Set(
             names.compactMap { name in
@@ -175,20 +147,34 @@ public struct LockHolder: Hashable, Sendable {
                     try fileSystem.attributes(of: name, in: folder.descriptor)?.identity
                 } ?? nil
             })
-        guard !files.isEmpty, let locks = text("/proc/locks", limit: 1 << 20, fileSystem) else { return nil }
+        guard !files.isEmpty else { return nil }
         var holder: LockHolder?
-        for line in locks.split(separator: "\n") {
-            // 1: FLOCK ADVISORY WRITE 4711 fd:00:1234 0 EOF; "->" precedes the kind where a process waits.
-            let words = line.split(separator: " ")
-            guard words.count > 5, words[1] != "->", let process = Int32(words[4]), process > 0,
-                let file = FileAttributes.Identity(procLocks: words[5]), files.contains(file),
-                let status = text(FilePath("/proc/\(process)/stat"), limit: 4096, fileSystem),
-                let found = LockHolder(process, procStat: status)
+        for process in entries("/proc", fileSystem) {
+            guard let number = Int32(process),
+                entries("/proc/\(process)/fdinfo", fileSystem).contains(where: { file in
+                    text("/proc/\(process)/fdinfo/\(file)", fileSystem).map {
+                        isLocked($0, files, byte)
+                    } ?? false
+                }),
+                let status = text("/proc/\(process)/stat", fileSystem),
+                let found = LockHolder(number, procStat: status)
             else { continue }
             if found.isStopped { return found }
             holder = holder ?? found
         }
         return holder
+    }
+
+    /// - Parameter text: Lines such as `lock: 1: FLOCK  ADVISORY  WRITE 4711 fd:00:1234 0 EOF` among others.
+    private static func isLocked(
+        _ text: String, _ files: Set<FileAttributes.Identity>, _ byte: Int64?
+    ) -> Bool {
+        text.split(separator: "\n").contains { line in
+            guard line.hasPrefix("lock:") else { return false }
+            let words = line.split { $0 == " " || $0 == "\t" }
+            guard words.count > 8, let file = FileAttributes.Identity(procLocks: words[6]) else { return false }
+            return files.contains(file) && (byte == nil || byte == Int64(words[7]))
+        }
     }
 
     /// - Parameter text: `4711 (program) S` and much more. The name may contain anything.
@@ -201,20 +187,19 @@ public struct LockHolder: Hashable, Sendable {
         isStopped = ["T", "t"].contains(text[end...].dropFirst(2).first)
     }
 
-    /// Whether the holder of a lock is known not to be stopped.
-    static func isRunning(_ names: [FilePath], in folder: Directory) -> Bool {
-        #if canImport(Darwin)
-            // Unknown. An app that holds a lock when the system suspends it is terminated, which frees the lock.
-            true
-        #else
-            of(names, in: folder)?.isStopped == false
-        #endif
+    private static func entries(_ path: String, _ fileSystem: any FileSystem) -> [String] {
+        attempt { () throws(FileSystemError) in
+            let folder = try fileSystem.open(FilePath(path), in: .workingDirectory, .directory)
+            defer { fileSystem.close(folder) }
+            return try fileSystem.entries(of: folder).map(\.name.string)
+        } ?? []
     }
 
-    private static func text(_ path: FilePath, limit: Int, _ fileSystem: any FileSystem) -> String? {
+    private static func text(_ path: String, _ fileSystem: any FileSystem) -> String? {
         attempt { () throws(FileSystemError) in
             String(
-                decoding: try fileSystem.contents(ofStream: path, in: .workingDirectory, limit: limit),
+                decoding: try fileSystem.contents(
+                    ofStream: FilePath(path), in: .workingDirectory, limit: 4096),
                 as: UTF8.self)
         }
     }
@@ -245,8 +230,10 @@ extension FileAttributes.Identity {
 
 extension CacheError {
     /// The lock of `what` could not be acquired in time.
-    static func busy(_ what: String, _ names: [FilePath], in folder: Directory) -> CacheError {
-        .busy(what, by: LockHolder.of(names, in: folder))
+    static func busy(
+        _ what: String, _ names: [FilePath], in folder: Directory, byte: Int64? = nil
+    ) -> CacheError {
+        .busy(what, by: LockHolder.of(names, in: folder, byte: byte))
     }
 }
 
@@ -267,7 +254,7 @@ extension Directory {
             try fileSystem.open(".", in: descriptor, .directory) { own throws(FileSystemError) in
                 func attempt() throws(FileSystemError) -> Bool { try fileSystem.lockIfSupported(own, mode) }
                 guard let patience else { return try attempt() }
-                return try patience.wait(for: ["."], in: self, attempt)
+                return try patience.wait(attempt)
             }
         }
         guard let locked else { throw .busy(what, ["."], in: self) }

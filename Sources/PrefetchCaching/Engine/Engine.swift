@@ -15,7 +15,7 @@ internal import SystemPackage
 /// | Lock | Held for |
 /// | --- | --- |
 /// | `closing`, the state of an ``UnfinishedStore`` | closing; one call of a writer |
-/// | ``KeyLock``, of several keys in the order of their names | a promotion, a delivery, anything about a promoted file |
+/// | ``KeyLock``, of several keys in the order of their positions | a promotion, a delivery, anything about a promoted file |
 /// | ``Catalog/file``, then the catalog's queue and SQLite's own lock | opening the catalog; a transaction |
 /// | `flock` of items and partials, never waited for in a transaction | leases, claims, a partial under way |
 /// | ``ItemLocks``, one stripe at a time | placing or removing a file and noting it |
@@ -68,7 +68,7 @@ final class Engine: Sendable {
         let fileSystem = environment.fileSystem
         // One for each kind of lock: who waits in vain for one is not in a hurry for the others.
         let patience = { [usage] in
-            Patience(uptime: environment.uptime, isHurried: { usage.isSuspended })
+            Patience(uptime: environment.uptime, limit: { usage.patience })
         }
 
         try areas.caches.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.catalog)
@@ -257,8 +257,13 @@ final class Engine: Sendable {
     func close(because reason: CacheError = .closed) throws(CacheError) {
         try closing.withLock { _ throws(CacheError) in
             // A concurrent second call returns only once the first has closed it.
-            if usage.close(because: reason) { try end(reason) }
+            if usage.close(because: reason, isHasty: hasOnlyRead) { try end(reason) }
         }
+    }
+
+    /// Whether nothing is lost but figures and recency if the catalog is not written.
+    private var hasOnlyRead: Bool {
+        !session.isWriter && catalog.inMemory { !$0.hasWritten && $0.pending.isOnlyUse }
     }
 
     private func end(_ reason: CacheError) throws(CacheError) {

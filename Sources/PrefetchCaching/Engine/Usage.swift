@@ -8,7 +8,14 @@ final class Usage: Sendable {
         var calls = 0
         /// What later calls throw: ``CacheError/closed`` or ``CacheError/suspended``.
         var ending: CacheError?
+        /// Whether the end is not to take longer than ``haste``.
+        var isHasty = false
     }
+
+    /// The limit of waits while the cache is being suspended: the system grants about 5 seconds for everything.
+    private static let hurry = Duration.seconds(1)
+    /// The limit of waits while a process ends that leaves nothing but figures.
+    private static let haste = Duration.milliseconds(100)
 
     private let state = UnfairMutex(State())
     private let isEmpty = DispatchSemaphore(value: 0)
@@ -59,6 +66,14 @@ final class Usage: Sendable {
 
     var isSuspended: Bool { ending == .suspended }
 
+    /// How long calls under way may wait for another process.
+    var patience: Duration {
+        state.withLock { state in
+            if state.isHasty { return Self.haste }
+            return state.ending == .suspended ? Self.hurry : Patience.limit
+        }
+    }
+
     func requireOpen() throws(CacheError) {
         // A call that was admitted before the cache is suspended goes on.
         if ending == .closed { throw .closed }
@@ -73,12 +88,15 @@ final class Usage: Sendable {
 
     /// Admits no more calls, and returns when none is under way.
     ///
-    /// - Parameter reason: What later calls throw.
+    /// - Parameters:
+    ///   - reason: What later calls throw.
+    ///   - isHasty: Whether what is under way, and what follows, is to wait for no other process for long.
     /// - Returns: Whether it was open until now.
-    func close(because reason: CacheError = .closed) -> Bool {
+    func close(because reason: CacheError = .closed, isHasty: Bool = false) -> Bool {
         let inside: Int? = state.withLock { state in
             guard state.ending == nil else { return nil }
             state.ending = reason
+            state.isHasty = isHasty
             return state.calls
         }
         guard let inside else { return false }

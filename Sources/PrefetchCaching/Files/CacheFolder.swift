@@ -107,7 +107,7 @@ package enum CacheFile: Hashable, Sendable {
                 self = .aside
             } else if let staged = CacheLayout.stagedName(ofJournal: name) {
                 self = .stagedJournal(of: staged)
-            } else if text == CacheLayout.coordinationLock.string || Self.isKeyLock(text) {
+            } else if text == CacheLayout.keyLocks.string || Self.isFormerLock(text) {
                 self = .lock
             } else {
                 return nil
@@ -135,9 +135,11 @@ package enum CacheFile: Hashable, Sendable {
         }
     }
 
-    private static func isKeyLock(_ name: String) -> Bool {
-        name.utf8.count == 7 && name.hasSuffix(".lock")
-            && name.utf8.prefix(2).allSatisfy(\.isLowercaseHexadecimal)
+    /// Whether other versions of this package may have left a lock file of that name. Nothing takes its lock.
+    private static func isFormerLock(_ name: String) -> Bool {
+        name == "coordination.lock"
+            || name.utf8.count == 7 && name.hasSuffix(".lock")
+                && name.utf8.prefix(2).allSatisfy(\.isLowercaseHexadecimal)
     }
 }
 

@@ -93,7 +93,7 @@ final class CacheFolders: Sendable {
             do throws(CacheError) {
                 let (items, name) = (current.items, CacheLayout.file(of: hash))
                 let isLeased = try onFiles { () throws(FileSystemError) in
-                    try patience.wait(for: [name], in: items) { () throws(FileSystemError) in
+                    try patience.wait { () throws(FileSystemError) in
                         try fileSystem.lockIfSupported(file, .shared)
                     }
                 }

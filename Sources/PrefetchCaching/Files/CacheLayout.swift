@@ -25,9 +25,6 @@ enum CacheLayout {
     /// The staging folder for a destination on another volume than Application Support.
     static let foreignStaging = FilePath(".PrefetchCache-staging")
 
-    /// Below ``staging``, where other versions of this package may have left it. Nothing takes this lock.
-    static let coordinationLock = FilePath("coordination.lock")
-
     /// The suffixes of the files that SQLite creates next to a database.
     static let databaseSides = ["-journal", "-wal", "-shm"]
 
@@ -97,8 +94,8 @@ enum CacheLayout {
         name.extension == "claim" && KeyHash(hexadecimal: name.stem) != nil
     }
 
-    /// The keys share 256 locks, by the first byte of their hash.
-    static func keyLock(of hash: KeyHash) -> FilePath { FilePath("\(hash.hexadecimal.prefix(2)).lock") }
+    /// The file below ``staging`` of which ``KeyLock`` locks a byte for each key.
+    static let keyLocks = FilePath("keys.lock")
 
     /// A name under ``staging``, unique to this promotion.
     static func staged(_ hash: KeyHash, session: String, number: UInt64) -> FilePath {

@@ -240,10 +240,11 @@ extension Catalog {
         do {
             if hasWritten { hasLeft = try leave() }
         } catch {
+            let isOnlyUse = !session.isWriter && inMemory { !$0.hasWritten && $0.pending.isOnlyUse }
             try closeFile(flushing: false)
-            guard error.isOfUnwritableVolume else { throw error }
+            guard error.isOfUnwritableVolume || error.isBusy && isOnlyUse else { throw error }
             // Only the last uses are lost. Stored items are found when dead writers are next reclaimed.
-            environment.logger.debug("The catalog could not be written to the volume.")
+            environment.logger.debug("The catalog was not written.", metadata: ["error": "\(error)"])
             return false
         }
         try closeFile(flushing: hasWritten)

@@ -44,7 +44,8 @@ final class Catalog: Sendable {
 
         /// Because the file was removed or replaced in the meantime.
         mutating func goesOnAfterLoss() -> Bool {
-            Patience.pause(losses)
+            // Short: each time it may be there for a moment.
+            Patience.pause(min(losses, 10))
             losses += 1
             return losses <= Self.mostLosses
         }
@@ -96,6 +97,8 @@ final class Catalog: Sendable {
     ) throws(CacheError) -> Result {
         let batch = takePending()
         var evicted: [WriteIntents.Place] = []
+        // By an attempt that was committed to a file which was then replaced.
+        var isCounted = false
         defer { budget.reportEvictions() }
         do {
             let result = try run(makingRoom: makingRoom) { file in
@@ -108,9 +111,11 @@ final class Catalog: Sendable {
                     try CatalogFile.requireMark(transaction)
                     let growth = try Growth(of: transaction)
                     try budget.prepare(transaction)
+                    let count = transaction.changes.events.count
                     var writing = try ChangeWriting(self, to: transaction)
                     try writing.write(batch)
                     try writing.finish()
+                    if isCounted { transaction.changes.forget(after: count) }
                     // `body` must find the final state, and may make room itself.
                     _ = try growth.fit(into: budget)
                     let result = try body(transaction)
@@ -119,6 +124,7 @@ final class Catalog: Sendable {
                     }
                     return result
                 }
+                isCounted = true
                 try write(batch, in: file) { committed(result, &$0) }
                 return result
             }
@@ -127,7 +133,7 @@ final class Catalog: Sendable {
             return result
         } catch {
             inMemory { state in
-                let forgotten = state.pending.restore(batch)
+                let forgotten = state.pending.restore(isCounted ? batch.withoutCounts : batch)
                 state.allowance.refund(forgotten)
             }
             noteLost(evicted)

@@ -43,7 +43,7 @@ struct CatalogFile: Sendable {
         self.history = history
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
-        configuration.busyMode = .callback(patience.busyCallback([FilePath(CacheLayout.catalog)], in: root))
+        configuration.busyMode = .callback(patience.busyCallback())
         configuration.prepareDatabase { database in
             // Pages can be released only if this was requested before the first one was written.
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {

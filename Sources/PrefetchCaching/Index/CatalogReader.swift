@@ -40,8 +40,7 @@ struct CatalogView: Sendable {
             if isMissing { return .missing }
             var configuration = Configuration()
             configuration.label = "PrefetchCache.catalog.view"
-            configuration.busyMode = .callback(
-                folders.patience.busyCallback([FilePath(CacheLayout.catalog)], in: root))
+            configuration.busyMode = .callback(folders.patience.busyCallback())
             configuration.prepareDatabase { database in
                 try CatalogFile.requireRollbackJournal(database)
                 try CatalogFile.undoUnfinished(database)
@@ -328,8 +327,7 @@ extension DatabaseQueue {
         var configuration = Configuration()
         configuration.label = label
         configuration.readonly = true
-        configuration.busyMode = .callback(
-            Patience().busyCallback([FilePath(CacheLayout.catalog)], in: root))
+        configuration.busyMode = .callback(Patience().busyCallback())
         configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
         // GRDB reads from the file when it opens it.
         return try retrying { try DatabaseQueue(path: path, configuration: configuration) }

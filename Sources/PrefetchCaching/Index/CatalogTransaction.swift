@@ -60,7 +60,7 @@ final class RowChanges {
         if !isRebuilding { events.append(event) }
     }
 
-    /// Drops what was noted after `count` events, since it was rolled back.
+    /// Drops what was noted after `count` events, since it was rolled back, or recorded before.
     func forget(after count: Int) { events.removeLast(events.count - count) }
 }
 

@@ -34,7 +34,8 @@ struct PendingChanges: Sendable {
         let uses: Int64
     }
 
-    /// The most misses that are counted by key; further ones are counted without one.
+    /// The most misses that are counted by key; further ones are counted without one. With so many entries, what is found to
+    /// be missing is not noted: its row is deleted when its file is looked for again.
     private static let mostMisses = 4096
 
     private(set) var entries: [KeyHash: Entry] = [:]
@@ -42,6 +43,7 @@ struct PendingChanges: Sendable {
     private(set) var events: [(order: UInt64, event: UsageEvent, hash: KeyHash?)] = []
     /// How often items were looked for and not found, and when first.
     private(set) var misses: [ItemKey: (order: UInt64, count: Int64)] = [:]
+    private var otherMisses: (order: UInt64, count: Int64)?
     /// Items that were refused because they are not worth their space, and when first.
     private(set) var declined: [ItemKey: (order: UInt64, item: Declined)] = [:]
     /// The items that the user has opened.
@@ -52,6 +54,17 @@ struct PendingChanges: Sendable {
 
     var isEmpty: Bool {
         entries.isEmpty && events.isEmpty && misses.isEmpty && declined.isEmpty && opened.isEmpty
+    }
+
+    /// Whether items were used or looked for, and nothing else.
+    var isOnlyUse: Bool {
+        opened.isEmpty
+            && entries.values.allSatisfy { entry in
+                switch entry.change {
+                case .touched, .absent: entry.ended == nil
+                case .stored, .removed, .partialLost: false
+                }
+            }
     }
 
     /// The changes in chronological order.
@@ -79,6 +92,9 @@ struct PendingChanges: Sendable {
     /// What happened besides the changes, in chronological order.
     fileprivate var notes: [(order: UInt64, note: Note)] {
         (events.map { ($0.order, .event($0.event, $0.hash)) }
+            + (otherMisses.map {
+                [($0.order, .event(UsageEvent(kind: .missed(count: $0.count, wasStored: false)), nil))]
+            } ?? [])
             + misses.map { ($0.value.order, .missed($0.key, count: $0.value.count)) }
             + declined.map { ($0.value.order, .declined($0.key, $0.value.item)) })
             .sorted { $0.order < $1.order }
@@ -110,7 +126,7 @@ struct PendingChanges: Sendable {
         } else if misses.count < Self.mostMisses {
             misses[key] = (next(), 1)
         } else {
-            note(UsageEvent(kind: .missed(count: 1, wasStored: false)))
+            otherMisses = (otherMisses?.order ?? next(), (otherMisses?.count ?? 0) + 1)
         }
     }
 
@@ -146,7 +162,7 @@ struct PendingChanges: Sendable {
 
     /// Notes that an item is not on disk, unless there is a newer change.
     mutating func absent(_ hash: KeyHash) {
-        if entries[hash] == nil { set(.absent, for: hash) }
+        if entries[hash] == nil, entries.count < Self.mostMisses { set(.absent, for: hash) }
     }
 
     /// Notes that an item may be gone, though it was used since it was last recorded.
@@ -222,7 +238,14 @@ struct PendingChanges: Sendable {
         self = older
         events += newer.events.map { (older.lastOrder + $0.order, $0.event, $0.hash) }
         for (key, missed) in newer.misses {
-            misses[key, default: (older.lastOrder + missed.order, 0)].count += missed.count
+            if misses[key] != nil || misses.count < Self.mostMisses {
+                misses[key, default: (older.lastOrder + missed.order, 0)].count += missed.count
+            } else {
+                otherMisses = (otherMisses?.order ?? older.lastOrder, (otherMisses?.count ?? 0) + missed.count)
+            }
+        }
+        if let missed = newer.otherMisses {
+            otherMisses = (otherMisses?.order ?? older.lastOrder, (otherMisses?.count ?? 0) + missed.count)
         }
         for (key, noted) in newer.declined where declined[key] == nil {
             declined[key] = (older.lastOrder + noted.order, noted.item)
@@ -243,6 +266,18 @@ struct PendingChanges: Sendable {
             }
         }
         return older.storedBytes + newer.storedBytes - storedBytes
+    }
+
+    /// The changes as they are to be written once more when they were counted.
+    var withoutCounts: PendingChanges {
+        var changes = self
+        (changes.events, changes.misses, changes.declined, changes.otherMisses) = ([], [:], [:], nil)
+        for (hash, entry) in entries {
+            changes.entries[hash]?.uses = 0
+            changes.entries[hash]?.ended = nil
+            if case .touched = entry.change { changes.entries[hash] = nil }
+        }
+        return changes
     }
 
     private func isUnrecorded(_ hash: KeyHash) -> Bool {

@@ -132,7 +132,7 @@ final class WriterSession: Sendable {
                 // Another process that finds the lock held reads the bound.
                 if bound > 0 { try fileSystem.writeAll(WriterBound(bound).image, to: file, at: 0) }
                 func lock() throws(FileSystemError) -> Bool { try fileSystem.lock(file, waiting: false) }
-                isFree = try isWaiting ? folders.patience.wait(for: [name], in: incoming, lock) : lock()
+                isFree = try isWaiting ? folders.patience.wait(lock) : lock()
                 // A sweep may have locked and removed the file in between.
                 guard isFree else { return false }
                 return try fileSystem.attributes(of: file).linkCount > 0

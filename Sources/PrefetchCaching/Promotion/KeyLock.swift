@@ -4,23 +4,29 @@ internal import PrefetchItemFormat
 internal import Synchronization
 internal import SystemPackage
 
-/// Prevents concurrent promotions of one key, across threads and processes, by `flock` on one of 256 files, chosen by
-/// the key's hash. The lock ends with its process.
+/// Prevents concurrent promotions of one key, across threads and processes, by a lock on one byte of a file, at a position
+/// that is most of the key's hash. The lock ends with its process.
 ///
 /// Threads of one process queue for as long as it takes; waits for other processes are limited by ``Patience``.
 final class KeyLock: Sendable {
-    /// Retries for a lock file that was replaced before it was locked.
+    /// Retries for a lock file that was removed before it was locked.
     private static let attempts = 100
 
     private let staging: Directory
     private let patience: Patience
-    /// The waiting threads, by the name of each lock that this process uses.
-    private let turns = UnfairMutex<[String: [DispatchSemaphore]]>([:])
+    /// The waiting threads, by the position of each lock that this process uses.
+    private let turns = UnfairMutex<[Int64: [DispatchSemaphore]]>([:])
+
+    /// The lock that was last waited for in vain. A wait for another one says nothing about it.
+    private let lastInVain = UnfairMutex<Int64?>(nil)
 
     init(staging: Directory, _ patience: Patience) {
         self.staging = staging
         self.patience = patience
     }
+
+    /// The byte of a key: never negative, nor the last one that a file may have.
+    static func position(of hash: KeyHash) -> Int64 { Int64(hash.high >> 2) }
 
     /// Runs `body` under the lock of a key. Waits for the lock.
     func hold<Result>(
@@ -31,20 +37,30 @@ final class KeyLock: Sendable {
 
     /// Runs `body` under the locks of several keys. Waits for each.
     ///
-    /// Each file is opened once, however many of the keys share it, since the locks of two descriptors conflict even
-    /// within one thread. All callers take them in the order of their names, which prevents deadlock.
+    /// All callers take them in the order of their positions, which prevents deadlock.
     func hold<Result>(
         _ hashes: [KeyHash], _ body: () throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
-        let names = Set(hashes.map { CacheLayout.keyLock(of: $0).string }).sorted()
-        for name in names { beginTurn(name) }
-        defer { for name in names { endTurn(name) } }
-        var held: [Descriptor] = []
-        defer { for file in held { staging.fileSystem.unlock(file) } }
-        for name in names.map({ FilePath($0) }) {
-            guard let file = try take(name, waiting: true) else { throw .busy("item", [name], in: staging) }
-            held.append(file)
+        let positions = Set(hashes.map(Self.position)).sorted()
+        for position in positions { beginTurn(position) }
+        defer { for position in positions { endTurn(position) } }
+        var awaited: Int64?
+        let file = try open { file throws(FileSystemError) in
+            for position in positions {
+                awaited = position
+                if lastInVain.withLock({ $0 != position }) { patience.noteSuccess() }
+                let isLocked = try patience.wait { () throws(FileSystemError) in
+                    try staging.fileSystem.lockByte(position, of: file)
+                }
+                guard isLocked else { return false }
+            }
+            return true
         }
+        guard let file else {
+            lastInVain.withLock { $0 = awaited }
+            throw .busy("item", [CacheLayout.keyLocks], in: staging, byte: awaited)
+        }
+        defer { staging.fileSystem.unlockBytes(file) }
         return try body()
     }
 
@@ -54,94 +70,81 @@ final class KeyLock: Sendable {
     func holdFree<Result>(
         _ hashes: [KeyHash], _ body: ((KeyHash) -> Bool) throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
-        var held: [String: Descriptor] = [:]
-        defer {
-            for (name, file) in held {
-                staging.fileSystem.unlock(file)
-                endTurn(name)
+        let positions = Set(hashes.map(Self.position)).filter(beginTurnIfFree)
+        defer { for position in positions { endTurn(position) } }
+        guard !positions.isEmpty else { return try body { _ in false } }
+        var held: Set<Int64> = []
+        let file = try open { file throws(FileSystemError) in
+            held = []
+            for position in positions where try staging.fileSystem.lockByte(position, of: file) {
+                held.insert(position)
             }
+            return !held.isEmpty
         }
-        for name in Set(hashes.map { CacheLayout.keyLock(of: $0).string }) where beginTurnIfFree(name) {
-            do throws(CacheError) {
-                held[name] = try take(FilePath(name), waiting: false)
-            } catch {
-                endTurn(name)
-                throw error
-            }
-            if held[name] == nil { endTurn(name) }
-        }
-        return try body { held[CacheLayout.keyLock(of: $0).string] != nil }
+        defer { if let file { staging.fileSystem.unlockBytes(file) } }
+        return try body { file != nil && held.contains(Self.position(of: $0)) }
     }
 
     /// Runs `body` under the lock of a key, unless it is held elsewhere.
     func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) {
-        let name = CacheLayout.keyLock(of: hash)
-        guard beginTurnIfFree(name.string) else { return }
-        defer { endTurn(name.string) }
-        guard let file = try take(name, waiting: false) else { return }
-        defer { staging.fileSystem.unlock(file) }
-        try body()
+        try holdFree([hash]) { isHeld throws(CacheError) in if isHeld(hash) { try body() } }
     }
 
-    /// Takes one lock. A lock on a file that was removed meanwhile excludes no other process: others lock its
-    /// replacement.
+    /// Opens the file and locks it by `lock`. A lock on a file that was removed meanwhile excludes no other process: others
+    /// lock its replacement.
     ///
-    /// - Returns: The locked file, which the caller unlocks; `nil` when it is held elsewhere.
-    private func take(_ name: FilePath, waiting: Bool) throws(CacheError) -> Descriptor? {
+    /// - Returns: The file, to be closed by ``FileSystem/unlockBytes(_:)``; `nil` when `lock` returned `false`.
+    private func open(
+        _ lock: (Descriptor) throws(FileSystemError) -> Bool
+    ) throws(CacheError) -> Descriptor? {
         try onFiles { () throws(FileSystemError) in
             let fileSystem = staging.fileSystem
-            var isFree = true
-            for _ in 0..<Self.attempts where isFree {
-                let locked = try fileSystem.open(
-                    name, in: staging.descriptor, .createIfMissing(CacheLayout.filePermissions)
-                ) { file throws(FileSystemError) in
-                    isFree = try lock(file, name, waiting: waiting)
-                    guard isFree else { return false }
-                    let own = try fileSystem.attributes(of: file).identity
-                    return try fileSystem.attributes(of: name, in: staging.descriptor)?.identity == own
+            for _ in 0..<Self.attempts {
+                let file = try fileSystem.open(
+                    CacheLayout.keyLocks, in: staging.descriptor,
+                    .createIfMissing(CacheLayout.filePermissions))
+                do throws(FileSystemError) {
+                    let isLocked = try lock(file)
+                    if isLocked, try fileSystem.lengthAndLinks(of: file).linkCount > 0 { return file }
+                    fileSystem.unlockBytes(file)
+                    if !isLocked { return nil }
+                } catch {
+                    fileSystem.unlockBytes(file)
+                    throw error
                 }
-                if let locked { return locked }
             }
-            // Something replaces it all the time, or the volume has no stable inodes.
-            if isFree { throw FileSystemError("flock", path: name, errno: .staleNFSFileHandle) }
-            return nil
+            // Something removes it all the time, or the volume does not count links.
+            throw FileSystemError("fcntl", path: CacheLayout.keyLocks, errno: .staleNFSFileHandle)
         }
     }
 
-    private func lock(_ file: Descriptor, _ name: FilePath, waiting: Bool) throws(FileSystemError) -> Bool {
-        guard waiting else { return try staging.fileSystem.lock(file, waiting: false) }
-        return try patience.wait(for: [name], in: staging) { () throws(FileSystemError) in
-            try staging.fileSystem.lock(file, waiting: false)
-        }
-    }
-
-    private func beginTurn(_ name: String) {
+    private func beginTurn(_ position: Int64) {
         let turn: DispatchSemaphore? = turns.withLock { turns in
-            guard turns[name] != nil else {
-                turns[name] = []
+            guard turns[position] != nil else {
+                turns[position] = []
                 return nil
             }
             let turn = DispatchSemaphore(value: 0)
-            turns[name]?.append(turn)
+            turns[position]?.append(turn)
             return turn
         }
         turn?.wait()
     }
 
-    private func beginTurnIfFree(_ name: String) -> Bool {
+    private func beginTurnIfFree(_ position: Int64) -> Bool {
         turns.withLock { turns in
-            guard turns[name] == nil else { return false }
-            turns[name] = []
+            guard turns[position] == nil else { return false }
+            turns[position] = []
             return true
         }
     }
 
-    private func endTurn(_ name: String) {
+    private func endTurn(_ position: Int64) {
         turns.withLock { turns in
-            if let waiting = turns[name], !waiting.isEmpty {
-                turns[name]?.removeFirst().signal()
+            if let waiting = turns[position], !waiting.isEmpty {
+                turns[position]?.removeFirst().signal()
             } else {
-                turns[name] = nil
+                turns[position] = nil
             }
         }
     }

@@ -321,7 +321,7 @@ final class Ledger: PromotionLedger {
     private func openQueue() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
-        configuration.busyMode = .callback(patience.busyCallback(Self.files, in: folder))
+        configuration.busyMode = .callback(patience.busyCallback())
         configuration.prepareDatabase { [self] database in
             // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
             // journal reappeared after a power cut, it would empty the file. On a file system without shared

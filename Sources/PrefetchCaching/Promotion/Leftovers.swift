@@ -38,9 +38,8 @@ struct Leftovers: Sendable {
     ///
     /// - Parameter held: The keys whose locks the caller holds. Nothing is staged for them yet.
     func sweep(_ staging: Directory, holding held: [KeyHash] = []) throws(CacheError) {
-        let held = Set(held.map(CacheLayout.keyLock))
         for file in try onFiles(stagedFiles(in: staging)) {
-            if held.contains(CacheLayout.keyLock(of: file.hash)) {
+            if held.contains(file.hash) {
                 try resolve(file, RepairLog())
             } else {
                 try locks.holdIfFree(file.hash) { () throws(CacheError) in try resolve(file, RepairLog()) }

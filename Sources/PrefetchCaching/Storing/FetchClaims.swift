@@ -40,14 +40,14 @@ final class FetchClaims: Sendable {
         let incoming = folders.current.incoming
         return try state.withLock { state throws(CacheError) in
             if state.isClosed { throw .closed }
-            if state.claims[hash] != nil { return .heldElsewhere(isRunning: true) }
+            if state.claims[hash] != nil { return .heldElsewhere }
             let name = CacheLayout.claim(of: hash)
             do throws(FileSystemError) {
                 guard
                     let file = try Self.lock(
                         name, .createIfMissing(CacheLayout.filePermissions), in: incoming)
                 else {
-                    return .heldElsewhere(isRunning: LockHolder.of([name], in: incoming)?.isStopped != true)
+                    return .heldElsewhere
                 }
                 let claim = FetchClaim(hash, file, in: incoming, of: self)
                 state.claims[hash] = claim
@@ -197,7 +197,7 @@ package enum FetchClaimOutcome: Sendable {
     /// The file system has no locks.
     case unsupported
     /// By another process, or by another downloader of this one.
-    case heldElsewhere(isRunning: Bool)
+    case heldElsewhere
 }
 
 extension PrefetchCache {

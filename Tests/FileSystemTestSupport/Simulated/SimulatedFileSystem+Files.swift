@@ -8,6 +8,7 @@ extension SimulatedFileSystem {
         state.withLock { state in
             guard let open = state.open.removeValue(forKey: file) else { return }
             state.locks[open.node]?[file] = nil
+            state.byteLocks[open.node] = state.byteLocks[open.node]?.filter { $0.value != file }
         }
     }
 
@@ -121,6 +122,19 @@ extension SimulatedFileSystem {
     }
 
     package func unlock(_ file: Descriptor) { close(file) }
+
+    package func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool {
+        let operation = Operation(kind: .lock, name: name(of: file), offset: position, count: 1)
+        return try perform(operation) { state throws(FileSystemError) in
+            if isSabotaged(operation) { return true }
+            let node = try state.node(of: file, "fcntl")
+            guard state.byteLocks[node]?[position] ?? file == file else { return false }
+            state.byteLocks[node, default: [:]][position] = file
+            return true
+        }
+    }
+
+    package func unlockBytes(_ file: Descriptor) { close(file) }
 
     package func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         let operation = Operation(kind: .allocate, name: name(of: file), count: Int(length))

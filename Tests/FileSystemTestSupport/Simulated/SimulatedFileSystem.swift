@@ -28,6 +28,7 @@ package final class SimulatedFileSystem: FileSystem {
         var pending: [SimulatedChange] = []
         var open: [Descriptor: OpenFile] = [:]
         var locks: [SimulatedDisk.NodeID: [Descriptor: LockMode]] = [:]
+        var byteLocks: [SimulatedDisk.NodeID: [Int64: Descriptor]] = [:]
         var lastDescriptor: CInt = 100
         var lastNode: SimulatedDisk.NodeID
         var history = SimulatedHistory()

@@ -187,7 +187,7 @@ import Testing
             file throws(FileSystemError) in
             try mark.set(.include, on: file)
         }
-        let lock = CacheLayout.keyLock(of: ItemKey("film").hash).string
+        let lock = CacheLayout.keyLocks.string
         let isOver = Atomic<Bool>(false)
         fileSystem.intercept { operation in
             guard operation.kind == .open, operation.name == lock, !isOver.exchange(true, ordering: .relaxed)
