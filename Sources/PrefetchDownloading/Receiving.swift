@@ -44,6 +44,7 @@ extension DownloadRun {
             if case .confirmation = plan { try await cache.discardPartial(of: request.key) }
             let now = environment.now()
             let metadata = request.metadata(Validator(head, now: now))
+            if let length { job.terms.turn?.noteLength(length) }
             let begun = try await cache.beginStoring(
                 metadata, expectedLength: length,
                 // Without a strong validator, a partial could not be distinguished from that of another version.
@@ -104,6 +105,8 @@ extension DownloadRun {
         } catch {
             throw try await end(content, after: error)
         }
+        // It says something of what follows in the list.
+        if announced == nil { job.terms.turn?.noteLength(received) }
         switch stored {
         case .stored(let summary): return .stored(summary)
         case .delivered(let file): return .delivered(file)

@@ -272,6 +272,34 @@ import Testing
         #expect(try refusal(1_500_000, isGuess: true) == .lowValue)
     }
 
+    /// What comes next in a list would be evicted for it, and downloaded again.
+    @Test(arguments: [true, false])
+    func roomIsMadeInAdvanceButNotForAList(isListed: Bool) throws {
+        for number in 0..<38 { try engine.store(noise(100_000), ItemKey(number: number)) }
+        var metadata = ItemMetadata("wanted")
+        metadata.priority = 1
+        _ = engine.admission.takeDemand()
+        let terms = AdmissionTerms(.evicting, isListed ? Round().add("wanted") : nil)
+        try noise(100_000).withBytes { bytes throws(CacheError) in
+            _ = try engine.store(bytes, as: metadata, encoding: .automatic, on: terms)
+        }
+        #expect(try engine.admission.trimAhead() == !isListed)
+    }
+
+    /// What is reserved beyond what is needed is taken only where there is room for it.
+    @Test func nothingIsEvictedForWhatIsReservedAhead() throws {
+        for number in 0..<38 { try engine.store(noise(100_000), ItemKey(number: number)) }
+        var metadata = ItemMetadata("growing")
+        metadata.priority = 1
+        guard
+            case .begun(let store) = try engine.beginStore(
+                metadata, encoding: .forced(.identity), expectedLength: nil)
+        else { Issue.record("refused"); return }
+        try noise(200_000).withBytes { bytes throws(CacheError) in _ = try store.append(bytes) }
+        #expect(try store.commit().isStored)
+        #expect(try engine.statistics().evictions <= 2)
+    }
+
     @Test func nothingIsGrantedInAdvanceOfWhatIsLeftForTrimming() throws {
         for number in 0..<39 { try engine.store(noise(100_000), ItemKey(number: number)) }
         let before = engine.catalog.inMemory { $0.allowance.free }

@@ -14,21 +14,23 @@ import Testing
     static let budget = ByteCount.bytes(1_000_000)
 
     enum Order: CaseIterable {
-        case same, ascending, descending
+        case same, ascending, descending, bySource
     }
 
     /// Hands the whole list over, as an app does at its launch, and waits for the end of all downloads.
     private func launch(
         _ names: [String], _ server: HTTPTestServer, in container: URL, announced: Bool = true,
         _ order: Order = .same,
-        _ policy: EvictionPolicyChoice = .lru, _ admission: AdmissionMode = .evicting, transfers: Int = 4
-    ) async throws -> (bytes: Int64, cached: Set<String>) {
-        let before = server.bodyBytesSent
+        _ policy: EvictionPolicyChoice = .lru, _ admission: AdmissionMode = .evicting, transfers: Int = 4,
+        sources: Int = 1, budget: ByteCount = Self.budget
+    ) async throws -> (bytes: Int64, requests: Int, evicted: Int64, cached: Set<String>) {
+        let (before, requestsBefore) = (server.bodyBytesSent, server.requests.count)
         let cache = try await PrefetchCache(areas: .container(at: container))
         try await cache.configure {
-            $0.budget = .fixed(Self.budget)
+            $0.budget = .fixed(budget)
             $0.evictionPolicy = policy
         }
+        let evictedBefore = try await cache.statistics().evictions
         var configuration = DownloaderConfiguration(hosts: ["127.0.0.1"])
         configuration.transfers = transfers
         let downloader = PrefetchDownloader(cache: cache, configuration: configuration, logger: .silent)
@@ -37,10 +39,13 @@ import Testing
             if announced { request.expectations = [.length(Int64(Self.length))] }
             request.whenCached = .keep
             request.admission = admission
+            let source = name.utf8.reduce(0) { $0 + Int($1) } % sources
+            request.source = "source \(source)"
             switch order {
             case .same: break
             case .ascending: request.priority = Float(index) / 1000
             case .descending: request.priority = 1 - Float(index) / 1000
+            case .bySource: request.priority = 1 - Float(source) / 10
             }
             return request
         }
@@ -53,14 +58,18 @@ import Testing
             try await cache.trim()
         }
         let cached = Set(try await cache.items().map(\.key.string))
+        let evicted = try await cache.statistics().evictions - evictedBefore
         try await cache.close()
-        return (server.bodyBytesSent - before, cached)
+        return (
+            server.bodyBytesSent - before, server.requests.count - requestsBefore, evicted, cached
+        )
     }
 
-    private func server() throws -> HTTPTestServer {
+    private func server(varying: Bool = false) throws -> HTTPTestServer {
         try HTTPTestServer { request in
             let seed = request.target.utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
-            return TestAnswer(200, ["ETag": "\"1\""], body: noise(Self.length, seed: seed))
+            let length = varying ? Self.length / 2 + Int(seed % UInt64(Self.length)) : Self.length
+            return TestAnswer(200, ["ETag": "\"1\""], body: noise(length, seed: seed))
         }
     }
 
@@ -96,6 +105,36 @@ import Testing
         let second = try await launch(["new"] + names, server, in: container)
         #expect(second.bytes == Int64(Self.length))
         #expect(second.cached == Set(["new"] + names.prefix(first.cached.count - 1)))
+    }
+
+    /// Nothing is known of the lengths beforehand.
+    @Test func whatHasNoRoomIsNotRequested() async throws {
+        let folder = try TemporaryFolder()
+        let server = try server()
+        let container = URL(filePath: folder.path.string)
+        let first = try await launch(
+            names, server, in: container, announced: false, .bySource, sources: 6)
+        #expect(first.requests <= first.cached.count + 24)
+        // Of some sources nothing could be stored, so that the history has nothing of them.
+        let again = try await launch(
+            names, server, in: container, announced: false, .bySource, sources: 6)
+        #expect(again.requests <= 24)
+        #expect(again.evicted <= 4)
+    }
+
+    /// One list of several sources, which exceeds the budget, and has a new item at each launch.
+    @Test func roomIsNotMadeOfWhatComesNext() async throws {
+        let folder = try TemporaryFolder()
+        let server = try server(varying: true)
+        let container = URL(filePath: folder.path.string)
+        let names = (1...800).map { "item-\($0)" }
+        for number in 0..<3 {
+            let launched = try await launch(
+                (0..<number).map { "new-\($0)" } + names, server, in: container, announced: false,
+                .descending, sources: 5, budget: .mebibytes(4))
+            #expect(launched.requests <= (number == 0 ? launched.cached.count + 24 : 24))
+            #expect(launched.evicted <= 6)
+        }
     }
 
     @Test func anotherFeedGivesWay() async throws {

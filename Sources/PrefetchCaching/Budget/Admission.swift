@@ -18,7 +18,8 @@ final class Admission: Sendable {
     private let lowMark = Atomic<Int64>(0)
     /// Whether less was left than stores are granted in advance: the next one says what room is to be made for.
     private let isDemandWanted = Atomic<Bool>(false)
-    /// What was admitted last when little or no room was left: trimming makes room for more of it.
+    /// What was admitted last when little or no room was left: trimming makes room for more of it. No item of a list: the
+    /// room would be made of what comes next in the list, to be downloaded again.
     private let demand = UnfairMutex<Newcomer?>(nil)
     /// The available bytes when eviction last failed to free anything, see ``maintain()``.
     let reliefFailedAt = UnfairMutex<Int64?>(nil)
@@ -44,82 +45,86 @@ final class Admission: Sendable {
     /// Reserves `bytes` of the budget, evicting if necessary.
     ///
     /// - Parameters:
+    ///   - wanted: What to reserve if it is to be had without evicting for it.
     ///   - total: The charged bytes that the item needs in total, including those reserved before.
     ///   - newcomer: The item. Only what gives way to it is evicted.
-    ///   - isAhead: Whether it would do without them: then a refusal says nothing about the item.
+    /// - Returns: The reserved bytes.
     /// - Throws: ``Refused`` when they cannot be, and then no item was evicted for them; ``CacheError``.
     /// - Complexity: O(1) in memory as long as the allowance lasts; otherwise one transaction.
-    func reserve(_ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer, isAhead: Bool = false) throws {
-        if reserveInMemory(bytes, ofItem: total) {
-            if isDemandWanted.load(ordering: .relaxed), newcomer.mode == .evicting {
-                demandRoom(for: newcomer)
-            }
-            return
+    @discardableResult
+    func reserve(
+        _ bytes: Int64, upTo wanted: Int64 = 0, ofItem total: Int64, for newcomer: Newcomer
+    ) throws -> Int64 {
+        let wanted = max(bytes, wanted)
+        if reserveInMemory(wanted, ofItem: total) {
+            if isDemandWanted.load(ordering: .relaxed) { demandRoom(for: newcomer) }
+            return wanted
         }
         if let refusal = try refusal() { throw Refused(refusal) }
 
         // One at a time: a second grant would take back what the first has just been granted.
-        let refusal: Refusal? = try grantTurn.withLock { _ in
+        let granted: Result<Int64, Refused> = try grantTurn.withLock { _ in
             // It may have been for all.
-            if reserveInMemory(bytes, ofItem: total) { return nil }
+            if reserveInMemory(wanted, ofItem: total) { return .success(wanted) }
             var transfer = Transfer()
             do {
                 return try run(&transfer) { transaction, transfer in
-                    try grant(bytes, ofItem: total, for: newcomer, isAhead: isAhead, &transfer, transaction)
-                } committed: { refusal, allowance in
-                    if refusal == nil { _ = allowance.reserve(bytes) }
+                    try grant(bytes, upTo: wanted, ofItem: total, for: newcomer, &transfer, transaction)
+                } committed: { granted, allowance in
+                    if case .success(let bytes) = granted { _ = allowance.reserve(bytes) }
                 }
             } catch CacheError.catalogOverBudget {
                 throw Refused(.overBudget(needed: total, budget: watch.lastCeiling))
             }
         }
-        if let refusal { throw Refused(refusal) }
+        return try granted.get()
     }
 
     private func reserveInMemory(_ bytes: Int64, ofItem total: Int64) -> Bool {
         total <= watch.lastLargestItem && catalog.inMemory { $0.allowance.reserve(bytes) }
     }
 
-    /// - Returns: Why nothing is granted, or `nil`. Not thrown: what was done for a refused item is committed as well.
+    /// - Returns: What may be reserved, or why nothing is granted. Not thrown: what was done for a refused item is committed
+    ///   as well.
     private func grant(
-        _ bytes: Int64, ofItem total: Int64, for newcomer: Newcomer, isAhead: Bool,
+        _ bytes: Int64, upTo wanted: Int64, ofItem total: Int64, for newcomer: Newcomer,
         _ transfer: inout Transfer, _ transaction: CatalogTransaction
-    ) throws -> Refusal? {
+    ) throws -> Result<Int64, Refused> {
         let snapshot = try watch.snapshot(transaction)
-        if let refusal = snapshot.refusal(ofItem: total) { return refusal }
+        if let refusal = snapshot.refusal(ofItem: total) { return .failure(Refused(refusal)) }
         let ceiling = Self.grantable(snapshot)
         var (room, made) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
         if room < bytes, try !catalog.reclaimDeadWriters(transaction).isEmpty {
             (room, made) = try makeRoom(for: bytes, newcomer, below: ceiling, transaction)
         }
         guard room >= bytes else {
-            if !isAhead {
-                if made.isOutweighed { catalog.noteDeclined(newcomer) }
-                newcomer.turn?.noteRefused(total)
-            }
-            return made.obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)
+            if made.isOutweighed { catalog.noteDeclined(newcomer) }
+            newcomer.turn?.noteRefused(total)
+            return .failure(
+                Refused(made.obstacle ?? .overBudget(needed: total, budget: snapshot.ceiling)))
         }
         let step = nextStep(ceiling)
-        let grant = min(max(bytes, step), room)
+        let grant = min(max(wanted, step), room)
         try promise(grant, &transfer, transaction)
         let isNearlyFull = room - grant < ceiling - Watermarks.high(ceiling)
         if !isNearlyFull, step >= Self.leastAdvance {
-            lowMark.store(min(Self.advance(ceiling), grant - bytes) / 2, ordering: .relaxed)
+            lowMark.store(min(Self.advance(ceiling), grant - min(wanted, grant)) / 2, ordering: .relaxed)
         }
-        if isNearlyFull, newcomer.mode == .evicting {
+        if isNearlyFull {
             demandRoom(for: newcomer)
         } else {
-            self.isNearlyFull.store(isNearlyFull, ordering: .relaxed)
+            self.isNearlyFull.store(false, ordering: .relaxed)
         }
-        return nil
+        return .success(min(wanted, grant))
     }
 
-    /// Has maintenance make room for more of a newcomer soon.
+    /// Has maintenance make room for more of a newcomer soon, unless nothing may be evicted for it in advance.
     func demandRoom(for newcomer: Newcomer) {
+        guard newcomer.mode == .evicting, newcomer.turn == nil else { return }
         isDemandWanted.store(false, ordering: .relaxed)
         demand.withLock { demand in
             // Stores overlap, so a more urgent item may be admitted after one that is to stay nevertheless.
-            if demand.map({ $0.priority >= newcomer.priority }) ?? true { demand = newcomer.successor }
+            if demand.map({ $0.priority >= newcomer.priority }) ?? true { demand = newcomer }
         }
         isNearlyFull.store(true, ordering: .relaxed)
     }

@@ -26,13 +26,6 @@ struct Newcomer: Sendable {
         mode = terms.mode
         turn = terms.turn
     }
-
-    /// Any further item like this one: of a round, one that comes after all that were handed over.
-    var successor: Newcomer {
-        var next = self
-        next.turn?.position = Turn.afterAll
-        return next
-    }
 }
 
 /// On which terms an item is admitted.
@@ -51,13 +44,8 @@ package struct AdmissionTerms: Sendable {
 
 /// The place of an item in a ``Round``.
 package struct Turn: Sendable {
-    static let afterAll = Int.max
-
     let round: Round
-    var position: Int
-
-    /// Whether no item in particular is meant, so that none of the round gives way to it, whatever its priority.
-    var isAfterAll: Bool { position == Self.afterAll }
+    let position: Int
 
     /// The most bytes that gave way to an item of the round that comes no later and has no lower priority, when it was
     /// refused for what precedes it; `nil` if none was. Spares each of a long list's remaining items the same search.
@@ -73,9 +61,20 @@ package struct Turn: Sendable {
     }
 
     func noteLeft(_ bytes: Int64, of evictable: Int64, forPriority priority: Float) {
-        // A trim asks for an item that follows all others: what is refused to that says nothing about them.
-        guard !isAfterAll else { return }
         round.state.withLock { $0.refused = (position, priority, bytes, evictable) }
+    }
+
+    /// The mean length of the round's items, as far as it is known, in bytes of content; `nil` with fewer than three.
+    var usualLength: Int64? {
+        round.state.withLock { $0.lengths.count < 3 ? nil : Int64(min($0.lengths.mean, 1e18)) }
+    }
+
+    /// Notes how long an item of the round is, in bytes of content.
+    package func noteLength(_ bytes: Int64) {
+        round.state.withLock { state in
+            state.lengths.count += 1
+            state.lengths.mean += (Double(bytes) - state.lengths.mean) / state.lengths.count
+        }
     }
 
     /// The charge of the smallest item of the round that was refused once its length was known; `nil` if none was. What the
@@ -97,6 +96,7 @@ package final class Round: Sendable {
         var hashes: [KeyHash] = []
         var refused: (position: Int, priority: Float, left: Int64, evictable: Int64)?
         var leastRefused: Int64?
+        var lengths = (count: 0.0, mean: 0.0)
     }
 
     fileprivate let state = UnfairMutex(State())

@@ -73,16 +73,10 @@ final class Reservation {
         if let refusal = try admission.interruption() { throw Refused(refusal) }
         let charged = charge(storedBytes: storedBytes) + journalBytes
         guard charged > bytes else { return }
-        if !isLengthKnown {
-            do {
-                try reserve(max(charged, bytes + step), needing: charged, isAhead: true)
-                step = min(step * 2, Self.steps.upperBound)
-                return
-            } catch is Refused {
-                // The item may fit where a whole step does not.
-            }
-        }
-        try reserve(charged, needing: charged)
+        // Nothing is evicted for what is reserved ahead.
+        let ahead = isLengthKnown ? 0 : step
+        bytes += try admission.reserve(charged - bytes, upTo: ahead, ofItem: charged, for: newcomer)
+        if !isLengthKnown { step = min(step * 2, Self.steps.upperBound) }
     }
 
     /// As ``cover(storedBytes:)``, for a journal that has grown to `length` bytes.
@@ -105,11 +99,6 @@ final class Reservation {
         guard contentBytes > Int64(ItemLimits.chunkBytes) else { return }
         try cover(
             storedBytes: ItemFooter.storedBytesBound(contentBytes: contentBytes, metadata: metadata))
-    }
-
-    private func reserve(_ wanted: Int64, needing charged: Int64, isAhead: Bool = false) throws {
-        try admission.reserve(wanted - bytes, ofItem: charged, for: newcomer, isAhead: isAhead)
-        bytes = wanted
     }
 
     /// Counts the bytes of an existing journal, which are already held.

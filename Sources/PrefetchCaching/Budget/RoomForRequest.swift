@@ -204,7 +204,7 @@ final class RoomForRequest {
                     return found
                 }
             }
-        } else if position < turn.position, victim.priority == newcomer.priority || turn.isAfterAll {
+        } else if position < turn.position, victim.priority == newcomer.priority {
             stuckBytes += measure.bytes(of: victim)
             (obstacle, isHeldByRound) = (.lowValue, true)
             return nil

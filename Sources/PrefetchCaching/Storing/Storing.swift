@@ -299,9 +299,10 @@ extension Engine {
             return refused(
                 .paused(source: metadata.source), metadata.key, from: metadata.source, bytes: expectedLength)
         }
-        guard let content = expectedLength ?? knowledge.usualLength(of: metadata.source) else { return nil }
+        let usual = terms.turn?.usualLength ?? knowledge.usualLength(of: metadata.source)
         let bytes = charge(
-            storedBytes: ItemFooter.storedBytesBound(contentBytes: content, metadata: metadata))
+            storedBytes: ItemFooter.storedBytesBound(
+                contentBytes: expectedLength ?? usual ?? 0, metadata: metadata))
         return try admission.refusal(ofItem: bytes, isGuess: expectedLength == nil, for: newcomer)
             .map { refused($0, metadata.key, from: metadata.source, bytes: expectedLength) }
     }
