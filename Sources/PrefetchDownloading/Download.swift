@@ -51,13 +51,17 @@ public final class Download: Sendable {
         return stream
     }
 
-    /// The outcome of the download. Waits for its end even if the waiting task is cancelled.
+    /// The outcome of the download. Waits for its end. Cancelling the waiting task does what ``cancel()`` does.
     public var outcome: DownloadOutcome {
         get async {
-            await withCheckedContinuation { continuation in
-                listen { event in
-                    if case .finished(let outcome) = event { continuation.resume(returning: outcome) }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    listen { event in
+                        if case .finished(let outcome) = event { continuation.resume(returning: outcome) }
+                    }
                 }
+            } onCancel: {
+                cancel()
             }
         }
     }
@@ -141,6 +145,9 @@ public enum DownloadOutcome: Hashable, Sendable {
     case delivered(PromotedFile)
     /// The cache already has the server's current version.
     case notModified
+    /// The server does not say which version it has. The content has the length of what the cache has and begins with the same
+    /// bytes, of which so many were compared; the rest was not downloaded.
+    case seeminglyUnchanged(comparedBytes: Int64)
     /// The content is cached, with the expected digest if there is one. The server was not contacted.
     case alreadyCached
     /// The user has opened the key; nothing was downloaded.
@@ -166,6 +173,8 @@ extension DownloadOutcome: CustomStringConvertible {
             case .stored(let item): StoreOutcome.stored(item).description
             case .delivered(let file): StoreOutcome.delivered(file).description
             case .notModified: "not modified: the cache has the server's current version"
+            case .seeminglyUnchanged(let bytes):
+                "seemingly unchanged: the length and the first \(bytes) bytes are the same"
             case .alreadyCached: "already cached"
             case .alreadyPromoted(let file): "already opened: \(file.path)"
             case .refused(let refusal, _): StoreOutcome.refused(refusal).description
@@ -183,7 +192,7 @@ extension DownloadOutcome {
     /// Bytes of content that are kept of a download that did not end well; `nil` if all are.
     var keptBytes: Int64? {
         switch self {
-        case .stored, .delivered, .notModified, .alreadyCached, .alreadyPromoted: nil
+        case .stored, .delivered, .notModified, .seeminglyUnchanged, .alreadyCached, .alreadyPromoted: nil
         case .refused(_, let bytes), .postponed(_, let bytes), .cancelled(let bytes): bytes
         case .failed(let error): error.keptBytes
         }

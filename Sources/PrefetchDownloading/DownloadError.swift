@@ -29,6 +29,9 @@ public struct DownloadError: Error, Hashable, Sendable {
         case tooLong(received: Int64, announced: Int64)
         /// The response has a different range than requested, or none. Contains its `Content-Range` header.
         case wrongRange(String)
+        /// The server says that what it sends is of this media type, which is not the expected one: see
+        /// ``ContentExpectation/mediaType(_:)``.
+        case wrongMediaType(String)
         /// The content's length, in bytes, differs from the expected one.
         case wrongLength(expected: Int64, actual: Int64)
         /// The content's SHA-256 digest differs from the expected one.
@@ -122,6 +125,8 @@ extension DownloadError.Reason: CustomStringConvertible {
         case .tooLong(let received, let announced):
             "received \(received) bytes, but only \(announced) were announced"
         case .wrongRange(let range): "the response does not have the requested range: \(range)"
+        case .wrongMediaType(let type):
+            "the server sent \(type) in place of the content, perhaps a page with an error, or for the login to a network"
         case .wrongLength(let expected, let actual):
             "the content has \(actual) bytes, but \(expected) were expected"
         case .wrongDigest(let expected, let actual):

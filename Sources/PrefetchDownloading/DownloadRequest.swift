@@ -18,8 +18,9 @@ public import PrefetchCaching
 public struct DownloadRequest: Sendable {
     /// What to do if the key is already cached.
     public enum WhenCached: Hashable, Sendable {
-        /// Ask the server for a newer version, which then replaces the item. An item without a validator is kept, since
-        /// it cannot be revalidated. If a digest is expected, it decides instead.
+        /// Ask the server for a newer version, which then replaces the item. Of an item without a validator the server cannot
+        /// be asked that: one of up to 16 MiB is downloaded again, and of a larger one the length and the first MiB are
+        /// compared, see ``DownloadOutcome/seeminglyUnchanged(comparedBytes:)``. If a digest is expected, it decides instead.
         case revalidate
         /// Keep an item that meets the expectations, without contacting the server.
         case keep
@@ -153,6 +154,13 @@ public enum ContentExpectation: Hashable, Sendable {
     case sha256([UInt8])
     /// The length of the content in bytes.
     case length(Int64)
+    /// The media type that the server must say the content has, such as `audio/mpeg`, or `audio/*`; none, and one that says
+    /// nothing, such as `application/octet-stream`, pass.
+    ///
+    /// Without this expectation, a page (`text/html`, `application/xhtml+xml`) is not accepted for a URL whose path has the
+    /// extension of audio, video, an image, an archive, a PDF or the like: it is that of an error, or of the login to a
+    /// network. `*/*` accepts it.
+    case mediaType(String)
 
     /// Creates an expectation from 64 hexadecimal digits, as printed by `sha256sum`; `nil` for anything else.
     public static func sha256(hexadecimal text: String) -> ContentExpectation? {
@@ -168,20 +176,26 @@ struct Expectations: Hashable, Sendable {
     var length: Int64?
     /// Whether the digest is a checksum of the cache rather than SHA-256.
     var isChecksum = false
+    /// In lower case.
+    var mediaType: String?
+    /// Whether the path says that the content is no page.
+    var isNoPage = false
 }
 
 extension Expectations {
-    init(_ expectations: [ContentExpectation]) {
+    init(_ expectations: [ContentExpectation], of url: URL?) {
+        isNoPage = Self.isNoPage(url)
         for expectation in expectations {
             switch expectation {
             case .sha256(let bytes): digest = bytes
             case .length(let bytes): length = bytes
+            case .mediaType(let type): mediaType = type.lowercased()
             }
         }
     }
 
     init(of request: DownloadRequest) {
-        self.init(request.expectations)
+        self.init(request.expectations, of: request.urlRequest.url)
         if digest == nil, let checksum = request.checksum {
             digest = checksum.bigEndianBytes
             isChecksum = true

@@ -101,8 +101,14 @@ struct DownloadRun: Sendable {
             next.conditions = job.conditions
             let this = next
             defer { holdsSlot = false }
+            var pause: Duration?
             let result = await slots.use(entry, isHeld: holdsSlot) {
-                await job.attempt(storingIn: cache, unless: { slots.areHeld }) { try await make(this) }
+                let result = await job.attempt(storingIn: cache, unless: { slots.areHeld }) {
+                    try await make(this)
+                }
+                // While it holds the slot, so that no other download takes that and asks the host as well.
+                pause = heed(result)
+                return result
             }
             var failure: AttemptFailure
             switch result {
@@ -128,7 +134,7 @@ struct DownloadRun: Sendable {
                 do {
                     // Injected: a timer, which a test advances. A lock cannot be awaited: whoever fetches is looked at
                     // again.
-                    try await environment.sleep(next.waits.next(elsewhere))
+                    try await environment.sleep(next.waits.next(elsewhere, forUser: job.isUrgent))
                     continue
                 } catch {
                     return job.stoppedOutcome(keptBytes: furthest)
@@ -154,20 +160,53 @@ struct DownloadRun: Sendable {
             failures += 1
             let error = error(reason, keptBytes: failure.keptBytes)
             // The content was assembled from two downloads, possibly of different versions: retry from the start.
-            if case .wrongDigest = reason, failure.wasResumed, failures < configuration.attempts {
+            if !reason.keepsPartial, !reason.isTransient, failure.wasResumed,
+                failures < configuration.attempts
+            {
                 job.emit(.retrying(after: .zero, error))
                 continue
             }
             let delay = configuration.retryDelay(
                 after: reason, failures: failures, random: environment.random)
             guard let delay else { return failed(error) }
-            job.emit(.retrying(after: delay, error))
+            job.emit(.retrying(after: pause ?? delay, error))
+            // It waits for the host, as all others do.
+            if pause != nil { continue }
             do {
                 try await environment.sleep(delay)
             } catch {
                 return job.stoppedOutcome(keptBytes: failure.keptBytes)
             }
         }
+    }
+
+    /// Leaves the host alone, with all its downloads, if it has answered that there are too many requests.
+    ///
+    /// - Returns: For how long; `nil` if it is not.
+    private func heed(_ result: Result<DownloadOutcome, AttemptFailure>) -> Duration? {
+        let host = entry.host
+        switch result {
+        case .success(.stored), .success(.delivered), .success(.notModified), .success(.seeminglyUnchanged):
+            slots.noteAnswer(of: host)
+        case .failure(let failure):
+            guard let reason = failure.reason, reason.isOfBusyHost, slots.refusal(of: host) == nil else {
+                break
+            }
+            let count = slots.pause(host)
+            let delay = configuration.delay(after: reason, failures: count, random: environment.random)
+            if delay == nil { slots.refuse(host, because: reason) }
+            Task { [slots, environment, longest = configuration.longestRetryAfter] in
+                do {
+                    try await environment.sleep(delay ?? longest)
+                } catch {
+                    // Nobody cancels it.
+                }
+                slots.resume(host)
+            }
+            return delay
+        default: break
+        }
+        return nil
     }
 
     /// Checks what is wrong with the request whatever the server answers.
@@ -221,7 +260,7 @@ struct DownloadRun: Sendable {
         var outcome = try await downloadIfNeeded(attempt)
         guard request.intent == .userRequested else { return outcome }
         switch outcome {
-        case .stored, .alreadyCached, .notModified:
+        case .stored, .alreadyCached, .notModified, .seeminglyUnchanged:
             // The user is waiting for the content, so open it whether or not it was downloaded just now.
             if let item = try await cache.open(request.key) { return .delivered(item) }
             fallthrough
@@ -257,55 +296,60 @@ struct DownloadRun: Sendable {
             replaced = file
         }
         let item = try await replaced == nil ? itemToKeep() : nil
-        if let item, isNewEnough(item, after: attempt.waits) { return .alreadyCached }
-        // What the user waits for waits for nobody.
-        guard !job.isUrgent else {
-            return try await download(unless: item?.validator, replacing: replaced, in: attempt)
-        }
+        if let item, isNewEnough(item.metadata, after: attempt.waits) { return .alreadyCached }
         switch try await cache.claim(request.key) {
-        case .heldElsewhere where !attempt.waits.areInVain:
+        case .heldElsewhere where !attempt.waits.areInVain(forUser: job.isUrgent):
             throw AttemptFailure(
                 elsewhere: Elsewhere(
                     isWithoutItem: item == nil, lastSign: try await cache.lastSignOfFetch(request.key)))
         // A process that is stopped may hold it for ever.
         case .heldElsewhere, .unsupported:
-            return try await download(unless: item?.validator, replacing: replaced, in: attempt)
+            return try await download(unless: item, replacing: replaced, in: attempt)
         case .claimed(let claim):
             job.keep(claim)
             // Another process may have stored it just before.
             if item == nil, replaced == nil, try await itemToKeep() != nil { return .alreadyCached }
-            return try await download(unless: item?.validator, replacing: replaced, in: attempt)
+            return try await download(unless: item, replacing: replaced, in: attempt)
         }
     }
 
-    /// The metadata of the cached item, unless it is to be replaced in any case.
-    private func itemToKeep() async throws -> ItemMetadata? {
+    /// The cached item, unless it is to be replaced in any case.
+    private func itemToKeep() async throws -> (metadata: ItemMetadata, contentBytes: Int64)? {
         request.whenCached == .replace ? nil : try await cachedAsExpected()
     }
 
     /// Whether the server need not be asked for a newer version: the digest is known, or another process has stored the item
     /// since it was requested.
     private func isNewEnough(_ item: ItemMetadata, after waits: Waits) -> Bool {
-        expected.digest != nil || request.whenCached == .keep || item.validator.isEmpty
-            || waits.beganWithoutItem || item.storedAt >= (job.requestedAt + 1) * 1000
+        expected.digest != nil || request.whenCached == .keep || waits.beganWithoutItem
+            || item.storedAt >= (job.requestedAt + 1) * 1000
     }
 
     /// - Parameters:
-    ///   - cached: The validator of the item that is cached.
+    ///   - item: The item that is cached.
     ///   - replaced: The opened file that is to be replaced if the server has a newer version.
     private func download(
-        unless cached: Validator?, replacing replaced: PromotedFile?, in attempt: Attempt
+        unless item: (metadata: ItemMetadata, contentBytes: Int64)?, replacing replaced: PromotedFile?,
+        in attempt: Attempt
     ) async throws -> DownloadOutcome {
-        let known = cached ?? replaced?.provenance?.validator
+        let present =
+            item.map {
+                PresentContent(
+                    validator: $0.metadata.validator, contentBytes: $0.contentBytes, parts: $0.metadata.parts)
+            }
+            ?? replaced.map {
+                PresentContent(
+                    validator: $0.provenance?.validator ?? Validator(), contentBytes: $0.contentBytes)
+            }
         if !request.files.isEmpty {
-            let outcome = try await downloadBundle(unless: known, under: attempt.conditions)
+            let outcome = try await downloadBundle(unless: present, under: attempt.conditions)
             if let replaced, case .notModified = outcome { return .alreadyPromoted(replaced) }
             return outcome
         }
         var partial = try await cache.partial(of: request.key, for: partialIntent)
         // A partial can be resumed only as the item that it was begun as.
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
-        let plan = RequestPlan(partial: partial, cached: known, expectedLength: expected.length)
+        let plan = RequestPlan(partial: partial, present: present, expectedLength: expected.length)
         if case .rest(let partial, _) = plan {
             // Before the request: verifying the partial would keep the server waiting.
             return try await resume(partial) { try await perform(plan, in: attempt, resuming: $0) }
@@ -325,16 +369,16 @@ struct DownloadRun: Sendable {
         return item
     }
 
-    /// The metadata of the cached item, if it is the expected content.
-    func cachedAsExpected() async throws -> ItemMetadata? {
+    /// The cached item, if it is the expected content.
+    func cachedAsExpected() async throws -> (metadata: ItemMetadata, contentBytes: Int64)? {
         guard let cached = try await cache.description(of: request.key),
             expected.length ?? cached.contentBytes == cached.contentBytes
         else { return nil }
-        guard let wanted = expected.digest else { return cached.metadata }
+        guard let wanted = expected.digest else { return cached }
         let digest = ContentDigest(for: expected)
         do {
             let isIntact = try await cache.check(request.key, with: { digest.update($0) }).value != nil
-            return isIntact && digest.finalize() == wanted ? cached.metadata : nil
+            return isIntact && digest.finalize() == wanted ? cached : nil
         } catch CacheError.item {
             // The item is damaged, and has been quarantined.
             return nil
@@ -355,6 +399,8 @@ struct Waits: Sendable {
     /// How long to wait for a sign: a process that is stopped gives none. One whose server
     /// sends nothing gives up sooner, by ``DownloaderConfiguration/stallTimeout``.
     static let longest = Duration.seconds(120)
+    /// The same while the user waits: longer than those take between two signs who receive something.
+    static let longestForUser = Duration.seconds(8)
 
     private(set) var count = 0
     /// Whether nothing of the key was cached when they began.
@@ -363,12 +409,16 @@ struct Waits: Sendable {
     /// For how long there was no other sign.
     private var inVain = Duration.zero
 
-    var areInVain: Bool { inVain >= Self.longest }
+    func areInVain(forUser isUrgent: Bool) -> Bool {
+        inVain >= (isUrgent ? Self.longestForUser : Self.longest)
+    }
 
-    /// How long to wait now: 50 milliseconds at first, twice as long each time, and never above 2 seconds.
-    mutating func next(_ elsewhere: Elsewhere) -> Duration {
+    /// How long to wait now: 50 milliseconds at first, twice as long each time, and never above 2 seconds, or 200
+    /// milliseconds while the user waits.
+    mutating func next(_ elsewhere: Elsewhere, forUser isUrgent: Bool) -> Duration {
         if count == 0 { beganWithoutItem = elsewhere.isWithoutItem }
-        let duration = min(.milliseconds(50) * (1 << min(count, 6)), .seconds(2))
+        let duration = min(
+            .milliseconds(50) * (1 << min(count, 6)), isUrgent ? .milliseconds(200) : .seconds(2))
         count += 1
         inVain = elsewhere.lastSign == lastSign ? inVain + duration : .zero
         lastSign = elsewhere.lastSign

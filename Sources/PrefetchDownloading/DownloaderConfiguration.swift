@@ -30,7 +30,9 @@ public struct DownloaderConfiguration: Sendable {
     public var firstBackoff = Duration.seconds(1)
     /// The maximum wait before any attempt, unless the server requests more. The default is 60 seconds.
     public var longestBackoff = Duration.seconds(60)
-    /// The longest `Retry-After` to honour; the default is 120 seconds. If a server requests more, the download fails.
+    /// The longest `Retry-After` to honour; the default is 120 seconds. A server that answers 429 or 503 is left alone by all
+    /// downloads from its host for the time that it requests, or else for that of the backoff. If it requests more than
+    /// this, they all fail, and for this long it is not asked again.
     public var longestRetryAfter = Duration.seconds(120)
     /// How long a server may send nothing, before or during its response. The default is 60 seconds. A stall is
     /// detected after one to two times this duration.
@@ -113,6 +115,13 @@ extension DownloaderConfiguration {
         after reason: DownloadError.Reason, failures: Int, random: () -> Double
     ) -> Duration? {
         guard failures < attempts, reason.isTransient else { return nil }
+        return delay(after: reason, failures: failures, random: random)
+    }
+
+    /// How long to wait after a failure; `nil` if the server requests more than ``longestRetryAfter``.
+    func delay(
+        after reason: DownloadError.Reason, failures: Int, random: () -> Double
+    ) -> Duration? {
         let delay = backoff(after: failures, random: random)
         guard case .status(_, let retryAfter?) = reason else { return delay }
         return retryAfter <= longestRetryAfter ? max(delay, retryAfter) : nil
@@ -138,11 +147,18 @@ extension DownloadError.Reason {
         case .connection, .stalled, .truncated, .partialLost, .changed: true
         // The next attempt does without an encoding.
         case .undecodable, .expandsTooFar: true
+        // Pages of proxies and networks come and go.
+        case .wrongMediaType, .wrongRange: true
         case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
-        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong, .wrongRange,
+        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong,
             .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .unknownLength, .bundleRequest, .cache:
             false
         }
+    }
+
+    /// Whether the server wants to be left alone, by all.
+    var isOfBusyHost: Bool {
+        if case .status(429, _) = self { true } else if case .status(503, _) = self { true } else { false }
     }
 
     /// Whether the bytes stored so far may be part of the content, so that they are kept.
@@ -152,7 +168,8 @@ extension DownloadError.Reason {
             .partialLost:
             false
         case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
-            .stalled, .truncated, .undelimitedBody, .changed, .unknownLength, .bundleRequest, .cache:
+            .stalled, .truncated, .undelimitedBody, .changed, .unknownLength, .bundleRequest, .wrongMediaType,
+            .cache:
             true
         }
     }

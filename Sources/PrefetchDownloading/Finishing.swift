@@ -79,7 +79,7 @@ extension DownloadRun {
     private func finish(_ file: URL, _ head: ResponseHead, isSecure: Bool) async throws -> DownloadOutcome {
         let now = environment.now()
         let cached = request.whenCached == .replace ? nil : try await cachedAsExpected()
-        let plan = cached.map { RequestPlan.newer(than: $0.validator) } ?? .whole
+        let plan = cached.map { RequestPlan.newer(than: $0.metadata.validator) } ?? .whole
         let length: Int64?
         switch ResponsePlan(ofFile: head, isSecure: isSecure, to: plan, expecting: expected, now: now) {
         case .notModified: return try await drop(file, .notModified)
@@ -91,12 +91,14 @@ extension DownloadRun {
         if request.whenPromoted == .leave, let promoted = try await promoted() {
             return try await drop(file, .alreadyPromoted(promoted), fetched: length)
         }
-        let validator = Validator(head, now: now)
+        let validator = Validator(head)
         if let cached {
-            if expected.digest != nil || request.whenCached == .keep || cached.validator.isEmpty {
+            if expected.digest != nil || request.whenCached == .keep {
                 return try await drop(file, .alreadyCached, fetched: length)
             }
-            if cached.validator == validator { return try await drop(file, .notModified, fetched: length) }
+            if !validator.isEmpty, cached.metadata.validator == validator {
+                return try await drop(file, .notModified, fetched: length)
+            }
         }
         if request.intent == .opportunistic,
             let refusal = try await cache.refusal(

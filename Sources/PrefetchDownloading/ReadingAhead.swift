@@ -37,7 +37,9 @@ extension DownloadRun {
     ///
     /// - Returns: All of it, or `nil`.
     fileprivate func fetch(_ range: DistantRange) async -> Data? {
-        guard let condition = range.validator.rangeCondition(now: environment.now()) else { return nil }
+        guard !slots.isPaused(entry.host),
+            let condition = range.validator.rangeCondition(now: environment.now())
+        else { return nil }
         var urlRequest = request.urlRequest
         urlRequest.prepare(for: .whole)
         urlRequest.setValue(

@@ -3,7 +3,8 @@ internal import PrefetchCaching
 
 /// Sending a request, and storing what comes.
 extension DownloadRun {
-    /// - Parameter content: Receives the rest if `plan` is ``RequestPlan/rest(of:condition:)``.
+    /// - Parameter content: Receives the rest if `plan` is ``RequestPlan/rest(of:condition:)``, and is kept until there is
+    ///   something in its place.
     func perform(
         _ plan: RequestPlan, in attempt: Attempt, resuming content: ContentWriter? = nil
     ) async throws -> DownloadOutcome {
@@ -15,21 +16,18 @@ extension DownloadRun {
         }
         defer { exchange.cancel() }
         let response = ResponsePlan(
-            head, isSecure: exchange.isSecure, to: plan, acceptsEncoded: attempt.acceptsEncoded,
-            expecting: expected, now: environment.now())
+            head, isSecure: exchange.isSecure, to: plan, decodes: true, expecting: expected,
+            now: environment.now())
         switch response {
         case .notModified:
             await exchange.drain()
-            if request.whenPromoted == .replaceIfUnmodified, let file = try await promoted() {
-                return .alreadyPromoted(file)
-            }
+            if let file = try await fileToReplace() { return .alreadyPromoted(file) }
             // The item may have been evicted in the meantime.
             let isThere = try await cache.description(of: request.key) != nil
             return isThere ? .notModified : try await perform(.whole, in: attempt)
         case .restart:
             exchange.cancel()
-            try await content?.writer.cancel()
-            return try await perform(.whole, in: attempt)
+            return try await perform(.whole, in: attempt, resuming: content)
         case .fail(let reason): throw try await end(content, keeping: plan.keptBytes, after: reason)
         case .complete(let partial):
             await exchange.drain()
@@ -39,11 +37,21 @@ extension DownloadRun {
             job.emit(.resumed(at: plan.keptBytes))
             return try await receive(into: content, announced: total, from: exchange.content())
         case .store(let length, let encoding):
+            var early: ArraySlice<ReceivedPiece> = []
+            let pieces = exchange.content(encodedBy: head.isDecoded ? nil : encoding)
+            if case .unlike(let bytes) = plan, encoding == nil, length == bytes {
+                let (sameBytes, received) = try await compareBeginning(with: pieces)
+                if let sameBytes {
+                    return try await fileToReplace().map { .alreadyPromoted($0) }
+                        ?? .seeminglyUnchanged(comparedBytes: sameBytes)
+                }
+                early = received[...]
+            }
             // The partial is not part of the server's version.
             try await content?.writer.cancel()
             if case .confirmation = plan { try await cache.discardPartial(of: request.key) }
             let now = environment.now()
-            let metadata = request.metadata(Validator(head, now: now))
+            let metadata = request.metadata(Validator(head))
             if let length { job.terms.turn?.noteLength(length) }
             let begun = try await cache.beginStoring(
                 metadata, expectedLength: length,
@@ -57,15 +65,21 @@ extension DownloadRun {
                 let content = ContentWriter(
                     writer: writer, isResumed: false, digest: digest, expected: expected)
                 do {
-                    return try await receive(
-                        into: content, announced: encoding == nil ? length : nil,
-                        from: exchange.content(encodedBy: head.isDecoded ? nil : encoding))
+                    return try await receive(into: content, announced: encoding == nil ? length : nil) {
+                        if let piece = early.popFirst() { return piece }
+                        return try await pieces()
+                    }
                 } catch var failure as AttemptFailure {
                     failure.wasEncoded = encoding != nil
                     throw failure
                 }
             }
         }
+    }
+
+    /// The opened file that a newer version would replace.
+    private func fileToReplace() async throws -> PromotedFile? {
+        request.whenPromoted == .replaceIfUnmodified ? try await promoted() : nil
     }
 
     /// Stores what is received, and completes the item.

@@ -11,15 +11,20 @@ enum RequestPlan: Equatable, Sendable {
     case whole
     /// The content, unless the cache already has the server's version.
     case newer(than: Validator)
+    /// The content, unless it has this length and begins as what is here, of which nothing tells the version.
+    case unlike(contentBytes: Int64)
     /// What follows the bytes of the partial, or the whole content if the server has another version.
     case rest(of: ResumablePartial, condition: String)
     /// Confirmation that the partial, which has all bytes, is still the current version.
     case confirmation(of: ResumablePartial)
 
+    /// Content without a validator that is no longer than this is fetched anew.
+    static let longestFetchedAnew: Int64 = 16 << 20
+
     /// - Parameters:
-    ///   - cached: The validator of the cached item, if it is to be revalidated.
+    ///   - present: What is here, if the server may have something newer.
     ///   - expectedLength: The length that the caller expects, in bytes.
-    init(partial: ResumablePartial?, cached: Validator?, expectedLength: Int64?) {
+    init(partial: ResumablePartial?, present: PresentContent?, expectedLength: Int64?) {
         if let partial, partial.contentBytes > 0,
             // The validator was strong: otherwise no partial would have been kept.
             let condition = partial.metadata.validator.rangeCondition(
@@ -29,8 +34,10 @@ enum RequestPlan: Equatable, Sendable {
             self =
                 partial.contentBytes == partial.expectedLength
                 ? .confirmation(of: partial) : .rest(of: partial, condition: condition)
-        } else if let cached, !cached.isEmpty {
-            self = .newer(than: cached)
+        } else if let present, !present.validator.isEmpty {
+            self = .newer(than: present.validator)
+        } else if let present, present.contentBytes > Self.longestFetchedAnew {
+            self = .unlike(contentBytes: present.contentBytes)
         } else {
             self = .whole
         }
@@ -42,9 +49,13 @@ enum RequestPlan: Equatable, Sendable {
     func headers(acceptsEncoded: Bool) -> [(name: String, value: String?)] {
         var headers: [String: String] = [:]
         switch self {
-        case .whole: break
+        case .whole, .unlike: break
         case .newer(let validator): headers = validator.unlessUnchanged
-        case .confirmation(let partial): headers = partial.metadata.validator.unlessUnchanged
+        case .confirmation(let partial):
+            var validator = partial.metadata.validator
+            // One that is none was not what the partial was kept for.
+            validator.entityTag = validator.entityTag.flatMap(EntityTag.init)?.text
+            headers = validator.unlessUnchanged
         case .rest(let partial, let condition):
             headers = ["Range": "bytes=\(partial.contentBytes)-", "If-Range": condition]
         }
@@ -56,18 +67,19 @@ enum RequestPlan: Equatable, Sendable {
         return names.map { ($0, headers[$0]) }
     }
 
-    /// Whether the response may be encoded: a range of an encoded response is none of the content.
-    fileprivate var mayBeEncoded: Bool {
+    /// Whether the response may be encoded: a range of an encoded response is none of the content, and the length of one
+    /// not its length.
+    private var mayBeEncoded: Bool {
         switch self {
         case .whole, .newer: true
-        case .rest, .confirmation: false
+        case .rest, .confirmation, .unlike: false
         }
     }
 
     /// The length of the plan's partial, in bytes of content.
     var keptBytes: Int64 {
         switch self {
-        case .whole, .newer: 0
+        case .whole, .newer, .unlike: 0
         case .rest(let partial, _), .confirmation(let partial): partial.contentBytes
         }
     }
@@ -102,34 +114,38 @@ enum ResponsePlan: Equatable, Sendable {
     case notModified
     /// The partial has all bytes of this version.
     case complete(ResumablePartial)
-    /// The partial is outdated: request the whole content.
+    /// The partial cannot be continued with this: request the whole content.
     case restart
     case fail(DownloadError.Reason)
 
     /// - Parameters:
-    ///   - acceptsEncoded: Whether the request offered to take an encoded body, if its plan allowed that.
+    ///   - decodes: Whether an encoded body is decoded. Some servers send one that was not offered: what they have is encoded.
     ///   - now: Seconds since 1970.
     init(
-        _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, acceptsEncoded: Bool = false,
+        _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, decodes: Bool = false,
         expecting expected: Expectations, now: Int64
     ) {
+        if [200, 206].contains(head.status), let type = expected.unwelcomeType(of: head) {
+            self = .fail(.wrongMediaType(type))
+            return
+        }
         switch (head.status, plan) {
-        case (200, _), (206, _):
+        case (200, _):
             if let encoding = head.encoding {
-                guard head.status == 200, acceptsEncoded, plan.mayBeEncoded, let coding = head.decodableCoding
-                else {
+                guard decodes, let coding = head.decodableCoding else {
                     self = .fail(.encoded(encoding))
                     return
                 }
                 self = Self.whole(head, encoding: coding, isSecure: isSecure, expecting: expected)
-            } else if head.status == 200 {
-                self = Self.whole(head, encoding: nil, isSecure: isSecure, expecting: expected)
             } else {
-                self = Self.rest(head, plan, expectedLength: expected.length)
+                self = Self.whole(head, encoding: nil, isSecure: isSecure, expecting: expected)
             }
+        case (206, _): self = Self.part(head, plan, expectedLength: expected.length)
         case (304, .newer): self = .notModified
         case (304, .confirmation(let partial)): self = .complete(partial)
-        case (416, .rest): self = .restart
+        case (let status, .rest), (let status, .confirmation):
+            let reason = DownloadError.Reason.status(status, retryAfter: head.retryAfter(now: now))
+            self = reason.mayBeOfTheRange ? .restart : .fail(reason)
         default:
             self = .fail(.status(head.status, retryAfter: head.retryAfter(now: now)))
         }
@@ -151,21 +167,38 @@ enum ResponsePlan: Equatable, Sendable {
         return .store(length: announced ?? expected.length, encoding: encoding)
     }
 
-    private static func rest(
+    /// Some servers and proxies send a part that begins elsewhere, all of it as a part, or a part unasked.
+    private static func part(
         _ head: ResponseHead, _ plan: RequestPlan, expectedLength: Int64?
     ) -> ResponsePlan {
-        guard case .rest(let partial, let condition) = plan, let range = head.contentRange,
-            range.bytes.lowerBound == partial.contentBytes, range.bytes.upperBound == range.total,
-            head.contentLength == nil || head.contentLength == range.total - partial.contentBytes
-        else { return .fail(.wrongRange(head["content-range"] ?? "none")) }
+        let isRest = plan.keptBytes > 0
+        guard head.encoding == nil, let range = head.contentRange, range.bytes.upperBound == range.total,
+            head.contentLength == nil || head.contentLength == Int64(range.bytes.count)
+        else { return isRest ? .restart : .fail(.wrongRange(head["content-range"] ?? "none")) }
         let total = range.total
-        if let length = partial.expectedLength, length != total { return .restart }
-        // A server that supports `Range` but not `If-Range` ignores the version.
-        guard head.isOfTheVersion(condition, of: partial.metadata.validator) else { return .restart }
+        if range.bytes.lowerBound > 0 {
+            guard case .rest(let partial, let condition) = plan,
+                range.bytes.lowerBound == partial.contentBytes,
+                partial.expectedLength == nil || partial.expectedLength == total,
+                // A server that supports `Range` but not `If-Range` ignores the version.
+                head.isOfTheVersion(condition, of: partial.metadata.validator)
+            else { return isRest ? .restart : .fail(.wrongRange(head["content-range"] ?? "none")) }
+        }
         if let expectedLength, total != expectedLength {
             return .fail(.wrongLength(expected: expectedLength, actual: total))
         }
-        return .append(total: total)
+        return range.bytes.lowerBound > 0 ? .append(total: total) : .store(length: total, encoding: nil)
+    }
+}
+
+extension DownloadError.Reason {
+    /// Whether it may be the range, or its condition, that the server does not take.
+    var mayBeOfTheRange: Bool {
+        if case .status(let status, _) = self {
+            !isTransient && ![401, 404, 407, 410].contains(status)
+        } else {
+            false
+        }
     }
 }
 
@@ -185,9 +218,12 @@ extension ResponseHead {
 }
 
 extension Validator {
-    /// The condition for revalidation. With `If-None-Match`, servers ignore `If-Modified-Since`, so only one is sent.
+    /// The condition for revalidation: what the server sent, verbatim. With `If-None-Match`, servers ignore
+    /// `If-Modified-Since`, so only one is sent, unless the tag is not as it should be.
     fileprivate var unlessUnchanged: [String: String] {
-        if let entityTag { return ["If-None-Match": entityTag] }
-        return lastModified.map { ["If-Modified-Since": $0] } ?? [:]
+        var headers: [String: String] = [:]
+        headers["If-None-Match"] = entityTag
+        if entityTag.flatMap(EntityTag.init) == nil { headers["If-Modified-Since"] = lastModified }
+        return headers
     }
 }

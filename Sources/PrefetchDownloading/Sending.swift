@@ -15,6 +15,7 @@ extension DownloadRun {
     func send(_ request: URLRequest, under conditions: DownloadConditions) async throws
         -> (ResponseHead, Exchange)
     {
+        if let refusal = slots.refusal(of: entry.host) { throw refusal }
         var request = request
         request.introduce(as: configuration.userAgent)
         try await keeper.require(conditions, for: self.request.source)

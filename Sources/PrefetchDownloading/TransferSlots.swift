@@ -1,11 +1,22 @@
 internal import PrefetchFileSystem
 internal import Synchronization
 
-/// Limits the number of concurrent transfers, in total and per host.
+/// Limits the number of concurrent transfers, in total and per host, and leaves hosts alone that want that.
 final class TransferSlots: Sendable {
     private struct State {
         var queue: SlotQueue
         var waiting: [Int: Waiting] = [:]
+        var busyHosts: [String: BusyHost] = [:]
+    }
+
+    /// A host that has answered that there are too many requests.
+    private struct BusyHost {
+        /// The pauses that are not over.
+        var pauses = 0
+        /// How often it was paused since it last sent something.
+        var count = 0
+        /// Why it is not asked at all: it wants a longer pause than any download waits for.
+        var refusal: DownloadError.Reason?
     }
 
     private struct Waiting {
@@ -86,6 +97,52 @@ final class TransferSlots: Sendable {
         change { $0.queue.startsOnlyRequested = isHeld }
     }
 
+    /// Starts no download of a host until as many calls of ``resume(_:)``.
+    ///
+    /// - Returns: How often in a row the host was paused, not counting pauses that overlap.
+    func pause(_ host: String) -> Int {
+        state.withLock { state in
+            var busy = state.busyHosts[host] ?? BusyHost()
+            if busy.pauses == 0 { busy.count += 1 }
+            busy.pauses += 1
+            state.busyHosts[host] = busy
+            state.queue.pausedHosts.insert(host)
+            return busy.count
+        }
+    }
+
+    /// Has all downloads of a paused host fail for a reason, without a request, until ``resume(_:)``.
+    func refuse(_ host: String, because reason: DownloadError.Reason) {
+        change { state in
+            state.busyHosts[host]?.refusal = reason
+            state.queue.pausedHosts.remove(host)
+        }
+    }
+
+    func resume(_ host: String) {
+        change { state in
+            guard var busy = state.busyHosts[host] else { return }
+            busy.pauses -= 1
+            if busy.pauses == 0 {
+                busy.refusal = nil
+                state.queue.pausedHosts.remove(host)
+            }
+            state.busyHosts[host] = busy
+        }
+    }
+
+    /// Notes that a host has sent what it was asked for.
+    func noteAnswer(of host: String) {
+        state.withLock { state in
+            state.busyHosts[host]?.count = 0
+            if state.busyHosts[host]?.pauses == 0 { state.busyHosts[host] = nil }
+        }
+    }
+
+    func isPaused(_ host: String) -> Bool { state.withLock { $0.queue.pausedHosts.contains(host) } }
+
+    func refusal(of host: String) -> DownloadError.Reason? { state.withLock { $0.busyHosts[host]?.refusal } }
+
     private func wake(_ number: Int) {
         state.withLock { $0.waiting.removeValue(forKey: number) }?.body()
     }
@@ -119,6 +176,8 @@ struct SlotQueue: Sendable {
     private let limitPerHost: Int
     /// Whether opportunistic entries have to wait.
     var startsOnlyRequested = false
+    /// The hosts whose entries have to wait.
+    var pausedHosts: Set<String> = []
     private var waiting: [Int: Entry] = [:]
     /// The waiting entries by host, sorted on demand, with the next one to start last. Stale entries, which were removed
     /// or raised, are dropped when they come last.
@@ -157,7 +216,9 @@ struct SlotQueue: Sendable {
     mutating func start() -> [Int] {
         var started: [Int] = []
         while running.count < limit {
-            let idle = queues.keys.filter { host in running.values.count { $0 == host } < limitPerHost }
+            let idle = queues.keys.filter { host in
+                !pausedHosts.contains(host) && running.values.count { $0 == host } < limitPerHost
+            }
             guard let entry = idle.compactMap({ next(of: $0) }).min(by: { $0.precedes($1) }),
                 entry.isRequested || !startsOnlyRequested
             else { break }

@@ -155,6 +155,25 @@ import Testing
         try expectWhole(try #require(try await cache.cache.open("item")).url)
     }
 
+    @Test(arguments: [206, 416, 501])
+    func whereTheRestIsNotToBeHadItStartsOver(status: Int) async throws {
+        let cache = try await TestCache()
+        let site = Self.site
+        let isCut = Mutex(false)
+        let server = try HTTPTestServer { request in
+            let answer = site.answer(to: request)
+            guard request.method == "GET", request.target == "/weights/b.bin" else { return answer }
+            if request.rangeStart != nil { return TestAnswer(status, body: Data("rest".utf8)) }
+            let isFirst = isCut.withLock { isCut in
+                defer { isCut = true }
+                return !isCut
+            }
+            return isFirst ? answer.cut(after: 2_200_000) : answer
+        }
+        #expect(await cache.download(request(server)).isStored)
+        try expectWhole(try #require(try await cache.cache.open("item")).url)
+    }
+
     @Test func aBusyServerIsLeftAloneAsLongAsItAsks() async throws {
         let cache = try await TestCache()
         let site = Self.site

@@ -50,7 +50,27 @@ import Testing
         #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20])
     }
 
-    @Test func theUserWaitsForNobody() async throws {
+    /// What another process prefetches is not fetched again, as long as it arrives there.
+    @Test func whatArrivesElsewhereIsTheUsers() async throws {
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
+        await first.hasReceived(2_200_000)
+        other.clock.stop(after: 3)
+        var wanted = DownloadRequest(server.url())
+        wanted.intent = .userRequested
+        let second = other.downloader().prefetch(wanted)
+        await other.clock.hasSlept(3)
+        gate.open()
+        #expect(await first.outcome.isStored)
+        other.clock.goOn()
+        guard case .delivered(let file) = await second.outcome else { Issue.record("not delivered"); return }
+        #expect(try isContent(file.url))
+        #expect(server.requests.count == 1)
+        #expect(other.clock.slept.allSatisfy { $0 <= .milliseconds(200) })
+    }
+
+    @Test func theUserWaitsForNobodyWhoReceivesNothing() async throws {
         let gate = Gate()
         let server = try HTTPTestServer(
             inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
@@ -62,6 +82,8 @@ import Testing
             Issue.record("not delivered")
             return
         }
+        let waited = other.clock.slept.reduce(.zero, +)
+        #expect((Waits.longestForUser..<Waits.longestForUser + .seconds(1)).contains(waited))
         gate.open()
         _ = await first.outcome
     }
@@ -116,8 +138,8 @@ import Testing
     @Test func whoReceivesSomethingIsWaitedFor() {
         var waits = Waits()
         for number in 0..<1000 {
-            _ = waits.next(Elsewhere(isWithoutItem: true, lastSign: Int64(number / 50)))
-            #expect(!waits.areInVain)
+            _ = waits.next(Elsewhere(isWithoutItem: true, lastSign: Int64(number / 50)), forUser: false)
+            #expect(!waits.areInVain(forUser: false))
         }
     }
 

@@ -94,6 +94,20 @@ import Testing
             #expect((1...Int64(encoded.count / 2)).contains(downloader.totals.wastedBytes))
         }
 
+        /// The server has it compressed, and sends it so to all: a range is one of that.
+        @Test(arguments: [1, 5, 9])
+        func whatIsStoredCompressedStartsOver(tenths: Int) async throws {
+            let cache = try await TestCache()
+            let encoded = Self.text.compressed()
+            let answer: HTTPTestServer.Handler = {
+                TestResource(encoded).answer(to: $0).with(["Content-Encoding": "gzip"])
+            }
+            let server = try HTTPTestServer(
+                inTurn: { answer($0).cut(after: encoded.count * tenths / 10) }, answer)
+            #expect(await cache.download(DownloadRequest(server.url())).isStored)
+            #expect(try await cache.holds(Self.text))
+        }
+
         /// Nothing of it can be kept: what is plain is at least received once more only.
         @Test func whatCannotBeKeptIsRequestedPlain() async throws {
             let cache = try await TestCache()

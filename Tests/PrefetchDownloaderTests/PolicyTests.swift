@@ -42,13 +42,13 @@ import Testing
         let lasting: [DownloadError.Reason] = [
             .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects(limit: 5), .redirect(to: "x"),
             .status(404, retryAfter: nil), .connection(.notTrusted), .tooLong(received: 2, announced: 1),
-            .wrongRange("x"), .wrongLength(expected: 1, actual: 2), .wrongDigest(expected: [], actual: [1]),
+            .wrongLength(expected: 1, actual: 2), .wrongDigest(expected: [], actual: [1]),
             .undelimitedBody, .encoded("gzip"), .cache(.closed),
         ]
         for reason in lasting { #expect(!reason.isTransient, "\(reason)") }
         let passing: [DownloadError.Reason] = [
             .status(429, retryAfter: nil), .connection(.connectionLost), .connection(.cannotFindHost),
-            .stalled(.seconds(60)), .truncated(received: 1, announced: 2), .partialLost,
+            .stalled(.seconds(60)), .truncated(received: 1, announced: 2), .partialLost, .wrongRange("x"),
         ]
         for reason in passing { #expect(reason.isTransient, "\(reason)") }
     }

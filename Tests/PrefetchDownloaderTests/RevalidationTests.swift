@@ -100,13 +100,76 @@ import Testing
         #expect(server.requests[1].headers["if-none-match"] == nil)
     }
 
-    @Test func anItemWithoutAValidatorStays() async throws {
+    /// What a server calls a tag or a date tells it what is here, but not two versions apart.
+    @Test(arguments: [
+        ("ETag", "abc"), ("ETag", "'abc'"), ("ETag", "W/abc"), ("ETag", "\"a b\""),
+        ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 UTC"),
+        ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 +0000"), ("Last-Modified", "1994-11-06T08:49:37Z"),
+    ])
+    func whatIsOddIsSentBackAsItCame(name: String, value: String) async throws {
         let cache = try await TestCache()
-        let bare = TestResource(Data("one".utf8), entityTag: nil)
-        let server = try HTTPTestServer { bare.answer(to: $0) }
+        let condition = name == "ETag" ? "if-none-match" : "if-modified-since"
+        let server = try HTTPTestServer(
+            inTurn: { _ in TestAnswer(200, [name: value], body: content).cut(after: 2_200_000) },
+            { _ in TestAnswer(200, [name: value], body: content) },
+            { TestAnswer($0.headers[condition] == value ? 304 : 500) },
+            { [newer] in newer.answer(to: $0) })
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
-        #expect(await cache.download(DownloadRequest(server.url())) == .alreadyCached)
-        #expect(server.requests.count == 1)
+        #expect(server.requests[1].headers["range"] == nil && server.requests[1].headers["if-range"] == nil)
+        #expect(await cache.download(DownloadRequest(server.url())) == .notModified)
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(newer.content))
+    }
+
+    @Test(arguments: ["*", "", "a\u{1}b", "ü", String(repeating: "a", count: 5000)])
+    func whatCannotBeSentBackIsNoValidator(value: String) {
+        #expect(Validator(ResponseHead(status: 200, fields: [("ETag", value)])).isEmpty)
+    }
+
+    /// Nothing tells whether it is still the same.
+    @Test(arguments: [3, 16 << 20])
+    func anItemWithoutAValidatorIsFetchedAnew(length: Int) async throws {
+        let cache = try await TestCache()
+        let (old, new) = (noise(length), noise(length, seed: 2))
+        let server = try HTTPTestServer(
+            inTurn: { _ in TestAnswer(body: old) }, { _ in TestAnswer(body: new) })
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        #expect(try await cache.holds(new))
+        #expect(server.requests.count == 2)
+    }
+
+    enum Change: CaseIterable {
+        case none, beginning, end, length
+    }
+
+    @Test(arguments: Change.allCases)
+    func aLargeItemWithoutAValidatorIsCompared(change: Change) async throws {
+        let cache = try await TestCache()
+        let old = noise((16 << 20) + 1)
+        var new = old
+        switch change {
+        case .none: break
+        case .beginning: new[(1 << 20) - 1] ^= 1
+        case .end: new[16 << 20] ^= 1
+        case .length: new.append(0)
+        }
+        let server = try HTTPTestServer(
+            inTurn: { _ in TestAnswer(body: old) }, { [new] _ in TestAnswer(body: new) })
+        let downloader = cache.downloader()
+        #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome.isStored)
+        let received = downloader.totals.receivedBytes
+        let outcome = await downloader.prefetch(DownloadRequest(server.url())).outcome
+        if [.none, .end].contains(change) {
+            #expect(outcome == .seeminglyUnchanged(comparedBytes: 1 << 20))
+            #expect("\(outcome)".contains("1048576"))
+            #expect(downloader.totals.receivedBytes - received < 8 << 20)
+            #expect(try await cache.holds(old))
+        } else {
+            #expect(outcome.isStored)
+            #expect(try await cache.holds(new))
+        }
+        #expect(server.requests.count == 2)
     }
 
     @Test func whatWasOpenedIsLeftAlone() async throws {

@@ -52,6 +52,21 @@ import Testing
         #expect(server.requests[1].rangeStart == 3 << 20)
     }
 
+    @Test func whoIsCancelledWaitsNoLonger() async throws {
+        let cache = try await TestCache()
+        let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 3_400_000, .stall) }
+        let downloader = cache.downloader()
+        let downloads = (0..<2).map { _ in downloader.prefetch(DownloadRequest(server.url())) }
+        await downloads[0].hasReceived(3_400_000)
+        let first = Task { await downloads[0].outcome }
+        first.cancel()
+        #expect(await first.value == .cancelled(keptBytes: 0))
+        // The other goes on, until the last who waits is cancelled.
+        let second = Task { await downloads[1].outcome }
+        second.cancel()
+        #expect(await second.value == .cancelled(keptBytes: 3 << 20))
+    }
+
     /// What is cancelled is on its way out: who wants it again gets a download of their own, after it.
     @Test func whoComesWhileItEndsIsServedAfterwards() async throws {
         let cache = try await TestCache()

@@ -36,7 +36,7 @@ public struct BundleFile: Sendable {
         self.init(path, from: URLRequest(url: url), expecting: expectations)
     }
 
-    var expected: Expectations { Expectations(expectations) }
+    var expected: Expectations { Expectations(expectations, of: urlRequest.url) }
 
     func isSame(as other: BundleFile) -> Bool {
         path == other.path && urlRequest.isSame(as: other.urlRequest) && expected == other.expected

@@ -13,12 +13,14 @@ struct BundlePlan: Sendable {
         let path: FolderPath
         let urlRequest: URLRequest
         let length: Int64
-        /// SHA-256, if one is expected.
-        let digest: [UInt8]?
+        let expected: Expectations
         /// The version that the server had; empty if it was not asked.
         let validator: Validator
         /// Whether equal validators mean equal bytes.
         let isStrong: Bool
+
+        /// SHA-256, if one is expected.
+        var digest: [UInt8]? { expected.digest }
     }
 
     let files: [File]
@@ -122,7 +124,8 @@ extension BundlePlan.File {
     /// - Returns: How many bytes of the body are to be passed over.
     fileprivate func excess(_ head: ResponseHead, after offset: Int64) throws(DownloadError.Reason) -> Int64 {
         if let encoding = head.encoding { throw .encoded(encoding) }
-        let now = Validator(head, now: 0)
+        if let type = expected.unwelcomeType(of: head) { throw .wrongMediaType(type) }
+        let now = Validator(head)
         if let known = validator.entityTag, let tag = now.entityTag, tag != known {
             throw .changed(path.string)
         }

@@ -11,8 +11,8 @@ extension DownloadRun {
     /// Asks for the lengths and versions of all files, and downloads them one after the other unless this very version is
     /// cached. What is kept of it is continued.
     ///
-    /// - Parameter cached: The validator of the bundle that is cached.
-    func downloadBundle(unless cached: Validator?, under conditions: DownloadConditions) async throws
+    /// - Parameter present: The bundle that is here.
+    func downloadBundle(unless present: PresentContent?, under conditions: DownloadConditions) async throws
         -> DownloadOutcome
     {
         let plan = try await bundlePlan(under: conditions)
@@ -23,7 +23,19 @@ extension DownloadRun {
         } catch {
             throw DownloadError.Reason.cache(.item(error))
         }
-        if let cached, !cached.isEmpty, cached == plan.validator { return .notModified }
+        if let present {
+            if !present.validator.isEmpty, present.validator == plan.validator { return .notModified }
+            if plan.validator.isEmpty, present.validator.isEmpty, present.parts == plan.parts,
+                plan.length > RequestPlan.longestFetchedAnew
+            {
+                let transfer = transfer(plan, from: 0, PartDigests(plan), under: conditions)
+                defer { transfer.cancel() }
+                let (sameBytes, _) = try await compareBeginning {
+                    try await transfer.next().map(ReceivedPiece.init)
+                }
+                if let sameBytes { return .seeminglyUnchanged(comparedBytes: sameBytes) }
+            }
+        }
         if let partial = try await cache.partial(of: request.key, for: partialIntent) {
             if !plan.validator.isEmpty, partial.metadata.validator == plan.validator,
                 partial.metadata.parts == plan.parts, request.agrees(with: partial.metadata)
@@ -58,7 +70,17 @@ extension DownloadRun {
         _ plan: BundlePlan, into content: ContentWriter, _ digests: PartDigests,
         under conditions: DownloadConditions
     ) async throws -> DownloadOutcome {
-        let transfer = BundleTransfer(plan, from: content.writer.contentBytes, digests) { file, offset in
+        let transfer = transfer(plan, from: content.writer.contentBytes, digests, under: conditions)
+        defer { transfer.cancel() }
+        return try await receive(into: content, announced: plan.length) {
+            try await transfer.next().map(ReceivedPiece.init)
+        }
+    }
+
+    private func transfer(
+        _ plan: BundlePlan, from offset: Int64, _ digests: PartDigests, under conditions: DownloadConditions
+    ) -> BundleTransfer {
+        BundleTransfer(plan, from: offset, digests) { file, offset in
             var request = file.urlRequest
             request.prepare(for: .whole)
             if offset > 0 {
@@ -70,14 +92,13 @@ extension DownloadRun {
             let (head, exchange) = try await send(request, under: conditions)
             guard head.status == 200 || head.status == 206 else {
                 exchange.cancel()
-                throw DownloadError.Reason.status(
+                let reason = DownloadError.Reason.status(
                     head.status, retryAfter: head.retryAfter(now: environment.now()))
+                // Then it starts over.
+                throw offset > 0 && reason.mayBeOfTheRange
+                    ? .wrongRange(head["content-range"] ?? "none") : reason
             }
             return (head, exchange)
-        }
-        defer { transfer.cancel() }
-        return try await receive(into: content, announced: plan.length) {
-            try await transfer.next().map(ReceivedPiece.init)
         }
     }
 
@@ -85,10 +106,10 @@ extension DownloadRun {
         var files: [BundlePlan.File] = []
         for file in request.files {
             let expected = file.expected
-            if let length = expected.length, let digest = expected.digest {
+            if let length = expected.length, expected.digest != nil {
                 files.append(
                     BundlePlan.File(
-                        path: file.path, urlRequest: file.urlRequest, length: length, digest: digest,
+                        path: file.path, urlRequest: file.urlRequest, length: length, expected: expected,
                         validator: Validator(), isStrong: false))
                 continue
             }
@@ -109,10 +130,10 @@ extension DownloadRun {
                 }
             }
             let now = environment.now()
-            let validator = Validator(head, now: now)
+            let validator = Validator(head)
             files.append(
                 BundlePlan.File(
-                    path: file.path, urlRequest: file.urlRequest, length: length, digest: expected.digest,
+                    path: file.path, urlRequest: file.urlRequest, length: length, expected: expected,
                     validator: validator, isStrong: validator.isStrong(in: head, now: now)))
         }
         return BundlePlan(files: files)
@@ -127,13 +148,18 @@ extension DownloadRun {
         request.httpMethod = "HEAD"
         let (head, exchange) = try await send(request, under: conditions)
         await exchange.drain()
-        if head.status == 200, head.contentLength != nil { return head }
+        if head.status == 200, head.contentLength != nil, file.expected.unwelcomeType(of: head) == nil {
+            return head
+        }
         request.httpMethod = "GET"
         let (full, body) = try await send(request, under: conditions)
         body.cancel()
         guard full.status == 200 else {
             throw DownloadError.Reason.status(
                 full.status, retryAfter: full.retryAfter(now: environment.now()))
+        }
+        if let type = file.expected.unwelcomeType(of: full) {
+            throw DownloadError.Reason.wrongMediaType(type)
         }
         return full
     }

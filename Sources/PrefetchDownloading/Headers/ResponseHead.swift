@@ -138,16 +138,13 @@ struct EntityTag: Hashable, Sendable {
 
 extension Validator {
     /// Creates the validator of a response's version. Omits values that an item cannot store or a request cannot send
-    /// back.
-    ///
-    /// - Parameter now: Seconds since 1970.
-    init(_ head: ResponseHead, now: Int64) {
-        let limit = ItemLimits.validatorBytes
-        let tag = head.entityTag?.text
-        let date = head["last-modified"]?.trimmed
+    /// back. One that is not as the RFC has it, such as a tag without quotes or a date in UTC, tells the server what is
+    /// here, but not two versions apart, see ``rangeCondition(now:)``.
+    init(_ head: ResponseHead) {
+        // Any version matches an asterisk.
+        let tag = head["etag"].flatMap { $0.trimmed == "*" ? nil : $0 }
         self.init(
-            entityTag: tag.flatMap { $0.utf8.count <= limit ? $0 : nil },
-            lastModified: date.flatMap { HTTPDate.parse($0, now: now) == nil ? nil : $0 })
+            entityTag: head.entityTag?.text.storable ?? tag?.echo, lastModified: head["last-modified"]?.echo)
     }
 
     /// The minimum number of seconds between `Last-Modified` and `Date` for `Last-Modified`, which has a resolution of
@@ -211,6 +208,17 @@ extension StringProtocol {
 
     fileprivate var isNumber: Bool {
         !isEmpty && utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+    }
+
+    /// The value of a header as it can be sent back; `nil` if it cannot.
+    fileprivate var echo: String? {
+        let text = trimmed
+        return !text.isEmpty && text.utf8.allSatisfy((UInt8(0x20)...0x7E).contains) ? text.storable : nil
+    }
+
+    /// `nil` if it is longer than an item stores.
+    fileprivate var storable: String? {
+        utf8.count <= ItemLimits.validatorBytes ? String(self) : nil
     }
 }
 

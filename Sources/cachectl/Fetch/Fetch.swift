@@ -14,7 +14,8 @@ struct Fetch: CacheCommand {
             the destination and the priority that they were stored with. An \
             interrupted download keeps its whole mebibytes, and the next 'fetch' of its key resumes there, if the \
             server can and --to, --name and --source are the same; Ctrl-C interrupts all downloads in this way. Each item is reported as "stored"; as \
-            "unchanged", if the server has no newer version; as "kept", if it was there and the server was not \
+            "unchanged", if the server has no newer version; as "seemingly unchanged", if the server does not say which \
+            version it has, and the length and the beginning of more than 16 MiB are the same; as "kept", if it was there and the server was not \
             asked; or as "already opened", with the path of its file.
 
             The list has one URL per line, optionally followed, each after a tab, by the item's key and the \
@@ -33,7 +34,7 @@ struct Fetch: CacheCommand {
 
             --json prints one object per line. "event" is started, resumed, progress (at most once per \
             percent), retrying, paused or, once for each item, finished; "outcome" is then stored, delivered, \
-            notModified, alreadyCached, alreadyPromoted, refused, postponed, cancelled or failed.
+            notModified, seeminglyUnchanged, alreadyCached, alreadyPromoted, refused, postponed, cancelled or failed.
 
             Exit codes: 130 interrupted, 65 unexpected content, 69 a server failed, 75 refused or postponed. If several \
             items failed, the first of these that occurred.
@@ -85,6 +86,10 @@ struct Fetch: CacheCommand {
 
     @Flag(help: "Ask servers not to compress what they send.")
     var uncompressed = false
+
+    @Flag(
+        help: "Store a page (HTML) also for a URL that says audio, video, image, archive, PDF or the like.")
+    var anyType = false
 
     @Flag(help: "Store opened items again; their files stay.")
     var anew = false
@@ -199,7 +204,7 @@ struct Fetch: CacheCommand {
             target.urlRequest, key: target.key, source: item.source,
             destination: item.destination(target.fileName),
             intent: item.requested ? .userRequested : .opportunistic,
-            priority: item.priority ?? 0, expecting: target.digest.map { [.sha256($0)] } ?? [],
+            priority: item.priority ?? 0, expecting: expectations(target.digest),
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
             recordedURL: recordUrl ? target.url : nil,
             whenCached: whenCached, whenPromoted: whenPromoted)
@@ -210,6 +215,10 @@ struct Fetch: CacheCommand {
 }
 
 extension Fetch {
+    private func expectations(_ digest: [UInt8]?) -> [ContentExpectation] {
+        (digest.map { [.sha256($0)] } ?? []) + (anyType ? [.mediaType("*/*")] : [])
+    }
+
     private var whenPromoted: WhenPromoted {
         anew ? .storeAgain : replaceOpened ? .replaceIfUnmodified : .leave
     }
@@ -222,7 +231,7 @@ extension Fetch {
             bundle: try targets.map { target in
                 BundleFile(
                     try target.pathInBundle, from: target.urlRequest,
-                    expecting: target.digest.map { [.sha256($0)] } ?? [])
+                    expecting: expectations(target.digest))
             },
             key: key, source: item.source, destination: destination,
             intent: item.requested ? .userRequested : .opportunistic, priority: item.priority ?? 0,

@@ -136,6 +136,9 @@ extension DownloadOutcome {
             ]
             return (json, "already opened \(key): \(item.path.displayText)", nil)
         case .notModified: return (["outcome": "notModified"], "unchanged \(key)", nil)
+        case .seeminglyUnchanged(let bytes):
+            let line = "seemingly unchanged \(key): the length and the first \(Size.text(bytes)) are the same"
+            return (["outcome": "seeminglyUnchanged", "comparedBytes": bytes], line, nil)
         case .alreadyCached: return (["outcome": "alreadyCached"], "kept \(key)", nil)
         case .refused(let refusal, let kept):
             let failure = CommandFailure(refusal, of: key)
@@ -176,6 +179,7 @@ extension CommandFailure {
                 (.unavailable, "; user and password can be given in the URL: https://user:password@host/…")
             case .undelimitedBody:
                 (.unavailable, "; a list of --from-file takes the SHA-256 as its third column")
+            case .wrongMediaType: (.unavailable, "; --any-type stores it nevertheless")
             case .tooManyRedirects, .status, .connection, .stalled, .truncated, .tooLong, .wrongRange,
                 .encoded, .undecodable, .expandsTooFar, .partialLost, .changed, .unknownLength:
                 (.unavailable, "")
