@@ -20,8 +20,10 @@ struct CachedCopies: Sendable {
     /// Removes the cached copies of items that `commit` makes those of their user. Copies that are there are listed before: if
     /// this process dies in between, the next one finds what is outdated. A failure to remove one is only logged.
     func drop(_ keys: [ItemKey], after commit: () throws(CacheError) -> Void = {}) throws(CacheError) {
-        let copies = try keys.map(\.hash).filter { hash throws(CacheError) in try attributes(of: hash) != nil }
-        let places = copies.map { ($0, catalog.session.intend(toRemove: $0)) }
+        var places: [(KeyHash, WriteIntents.Place)] = []
+        for hash in keys.map(\.hash) where try attributes(of: hash) != nil {
+            places.append((hash, catalog.session.intend(toRemove: hash)))
+        }
         do {
             try commit()
         } catch {
