@@ -10,4 +10,6 @@ package enum Weakness: String, Sendable, CaseIterable {
     case hiddenHoles = "hidden-holes"
     /// A renamed file has no marks.
     case forgetfulRename = "forgetful-rename"
+    /// A lock excludes nobody.
+    case looseLocks = "loose-locks"
 }

@@ -40,16 +40,18 @@ import Testing
         try expectNothingStaged()
     }
 
-    @Test func twoDeliveriesOfOneKeyGiveOneFile() throws {
-        let engines = [try container.engine(), try container.engine()]
+    /// The third brings another version, which is nowhere afterwards: it is not said to be delivered.
+    @Test func deliveriesOfOneKeyGiveOneFile() throws {
+        let engines = try (0..<3).map { _ in try container.engine() }
         let stores = try engines.map { try $0.beginDelivery("key", expectedLength: 2_000_000) }
         var files: [PromotedFile] = []
-        for (number, store) in stores.enumerated() {
-            let content = noise(2_000_000, seed: UInt64(number))
+        for (store, seed) in zip(stores, [0, 0, 1] as [UInt64]) {
+            let content = noise(2_000_000, seed: seed)
             let outcome = try content.withBytes { bytes throws(CacheError) in
                 try store.commit(appending: bytes)
             }
             if case .delivered(let opened) = outcome { files.append(opened) }
+            if seed == 1 { #expect(outcome == .refused(.alreadyPromoted)) }
         }
         #expect(files.map(\.isFirstOpen) == [true, false])
         #expect(files[0].path == files[1].path)

@@ -473,6 +473,11 @@ final class PromotedFiles: Sendable {
 }
 
 extension LedgerEntry {
+    /// Whether two promotions are of the same content.
+    func hasContent(of other: LedgerEntry) -> Bool {
+        contentBytes == other.contentBytes && contentChecksum == other.contentChecksum && parts == other.parts
+    }
+
     /// The same promotion, of a file that was there already.
     var adopted: LedgerEntry {
         var entry = self

@@ -222,17 +222,17 @@ final class Promoter: Sendable {
     /// - Parameters:
     ///   - whenPromoted: What to do about an earlier promotion of the key whose file is there.
     ///   - file: The open file of a bundle; `nil` for an item that is one file.
-    /// - Returns: `nil` when the content was not used: the key was promoted meanwhile, or a file that was to be replaced is not
-    ///   what was promoted, and stays.
+    /// - Returns: `nil` when the content is not in the file of the key: another version was promoted meanwhile, or the file
+    ///   that was to be replaced is not what was promoted, and stays.
     func deliver(
         _ entry: LedgerEntry, from staging: Directory, whenPromoted: WhenPromoted, unpacking file: Descriptor?
     ) throws(CacheError) -> PromotedFile? {
         try locks.hold(entry.key.hash) { () throws(CacheError) in
             let earlier = try resolvedEntry(of: entry.key)
             let present = try whenPromoted == .storeAgain ? nil : earlier.flatMap(files.existingFile)
-            if present != nil, whenPromoted == .leave {
+            if let earlier, let present, whenPromoted == .leave {
                 try files.discardStaged(FilePath(entry.stagedName), in: staging)
-                return nil
+                return entry.hasContent(of: earlier) ? present : nil
             }
             var entry = entry
             if let file { entry = try stager.unpack(file, as: entry, in: staging) }

@@ -47,7 +47,10 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
             return (outcomes + holdings).map { "    \($0)\n" }.joined()
         }
 
-        var isBusy: [String] { outcomes.filter { ["threw busy", "threw overtaken"].contains($0.value) }.map(\.key) }
+        /// The processes that gave up waiting for another one.
+        var busy: [String] {
+            outcomes.filter { ["threw busy", "threw overtaken"].contains($0.value) }.map(\.key).sorted()
+        }
     }
 
     /// What there is before the first call.
@@ -95,18 +98,23 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         let processes = try self.steps.map { _ in try container.process() }
         var outcomes: [String: String] = [:]
         for step in steps {
-            outcomes[step.name] = step.run(processes[try #require(self.steps.firstIndex { $0.name == step.name })])
+            outcomes[step.name] = step.run(
+                processes[try #require(self.steps.firstIndex { $0.name == step.name })])
         }
         for process in processes { try process.engine.close() }
         return Result(outcomes: outcomes, holdings: try container.holdings())
     }
 
-    /// All that may come of the calls if each is made at one moment, without those of `absent`.
-    func expected(without absent: [String]) throws -> Set<Result> {
+    /// All that may come of the calls if each is made at one moment, without those of `absent`. What is called while the first
+    /// process is stopped comes in its order.
+    func expected(without absent: [String] = []) throws -> Set<Result> {
         let steps = steps.filter { !absent.contains($0.name) }
-        var results: Set<Result> = []
-        for order in steps.permutations { results.insert(try inTurn(order)) }
-        return results
+        guard let first = steps.first, first.name == "A" else { return [try inTurn(steps)] }
+        let others = steps.dropFirst()
+        return Set(
+            try (0...others.count).map { place in
+                try inTurn(others.prefix(place) + [first] + others.dropFirst(place))
+            })
     }
 
     /// A call on the file system, or a write of SQLite's.
@@ -121,18 +129,27 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
     static func stops(_ operations: [Step]) -> [Int] {
         operations.indices.filter { index in
             switch operations[index].kind {
-            case .synchronize, .access, .hole, .noDump, .extendedAttribute, .volume, .setPermissions, .allocate:
+            case .synchronize, .access, .hole, .noDump, .extendedAttribute, .volume, .setPermissions,
+                .allocate:
                 false
             case nil:
                 // Of those in a row the first and the last.
-                [index - 1, index + 1].contains { !operations.indices.contains($0) || operations[$0].kind != nil }
+                [index - 1, index + 1].contains {
+                    !operations.indices.contains($0) || operations[$0].kind != nil
+                }
             default: true
             }
         }
     }
 
-    /// What happens while the first call is stopped.
-    struct Schedule: Sendable, Hashable {
+    /// When other calls are made.
+    struct Schedule: Sendable, Hashable, CustomStringConvertible {
+        var description: String {
+            stops.sorted { $0.key < $1.key }.map { "\($0.value.joined()) before \($0.key)" }.joined(
+                separator: ", ")
+                + (dies ? ", then it dies" : "")
+        }
+
         /// The names of the processes that make their calls before an operation of the first.
         var stops: [Int: [String]] = [:]
         /// Whether the first process dies then.
@@ -142,9 +159,11 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
     /// Makes the first call, which is stopped before some of its operations, where the others are made.
     ///
     /// - Returns: What came of it, and the operations of the first call.
-    func overlapping(_ schedule: Schedule) throws -> (result: Result, operations: [Step]) {
+    func overlapping(_ schedule: Schedule = Schedule(), _ weaknesses: Set<Weakness> = [])
+        throws -> (result: Result, operations: [Step])
+    {
         let container = try prepare()
-        let fileSystem = InterceptingFileSystem()
+        let fileSystem = InterceptingFileSystem(with: weaknesses)
         let first = try container.process(fileSystem)
         let others = try Dictionary(
             uniqueKeysWithValues: steps.dropFirst().map { ($0.name, (try container.process(), $0)) })
@@ -169,7 +188,8 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         let write = Step(kind: nil, description: "SQLite writes")
         let outcome = try SQLiteFaults.watchingWrites({ stop(write) }) { steps[0].run(first) }
         fileSystem.intercept { _ in }
-        var (operations, outcomes, _) = trace.withLock { $0 }
+        let operations = trace.withLock { $0.operations }
+        var outcomes = trace.withLock { $0.outcomes }
         outcomes["A"] = outcome
         do { try first.engine.close() } catch { if !schedule.dies { throw error } }
         for (process, _) in others.values { try process.engine.close() }
@@ -184,14 +204,43 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-extension Array {
-    /// All orders of the elements.
-    var permutations: [[Element]] {
-        guard count > 1 else { return [self] }
-        return indices.flatMap { index -> [[Element]] in
-            var rest = self
-            let first = rest.remove(at: index)
-            return rest.permutations.map { [first] + $0 }
+/// Whether what came of overlapping calls could have come of the same calls made one after the other.
+final class ExplorationJudge {
+    private let exploration: Exploration
+    private var expected: [[String]: Set<Exploration.Result>] = [:]
+
+    init(_ exploration: Exploration) {
+        self.exploration = exploration
+    }
+
+    private func expected(without absent: [String] = []) throws -> Set<Exploration.Result> {
+        if let known = expected[absent] { return known }
+        let results = try exploration.expected(without: absent)
+        expected[absent] = results
+        return results
+    }
+
+    /// - Returns: `nil` if it could; otherwise what it was and what it could have been.
+    func violation(_ result: Exploration.Result, of schedule: Exploration.Schedule) throws -> String? {
+        let calls = Dictionary(uniqueKeysWithValues: exploration.steps.map { ($0.name, $0.call) })
+        // Gave up before its record was written, and goes on when it is called again. Nothing else may be wrong.
+        let isHalfDone = result.busy.contains { [.delete, .purge].contains(calls[$0]) }
+        if isHalfDone { return result.holdings.contains { $0.hasPrefix("WRONG") } ? "\(result)" : nil }
+        var possible = try expected().union(expected(without: result.busy))
+        // A process that died has made its call, or has not.
+        if schedule.dies { possible.formUnion(try expected(without: ["A"])) }
+        // Content that moves from the cache to its user while it is read may be missed.
+        let ignored =
+            calls.filter { name, call in
+                call == .read && result.outcomes[name] == "miss absent" || schedule.dies && name == "A"
+            }.keys + result.busy
+        func judged(_ result: Exploration.Result) -> Exploration.Result {
+            var result = result
+            for name in ignored { result.outcomes[name] = nil }
+            return result
         }
+        if possible.contains(where: { judged($0) == judged(result) }) { return nil }
+        return "\(exploration), \(schedule):\n\(result)  rather than\n"
+            + possible.map { "\($0)" }.joined(separator: "  or\n")
     }
 }

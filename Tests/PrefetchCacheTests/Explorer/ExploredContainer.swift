@@ -80,7 +80,7 @@ final class ExploredContainer: Sendable {
                 lines += try line(of: name + "/" + file)
             }
         }
-        return lines.sorted()
+        return lines.filter { !$0.hasSuffix(": bystander") }.sorted()
     }
 
     private func books(_ engine: Engine) throws -> [String] {

@@ -4,56 +4,103 @@ import Testing
 
 @testable import PrefetchCaching
 
-/// Any two calls of two processes: the first is stopped before each of its operations while the second is made.
+/// Calls of several processes on one cache: one is stopped before each of its operations, while the others are made. Whatever
+/// comes of it must also come of the calls made one after the other.
 @Suite struct ExplorerTests {
-    @Test func explore() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let wanted = environment["EXPLORE"]?.split(separator: ",").map(String.init) ?? []
-        var (count, pairs) = (0, 0)
-        let clock = ContinuousClock()
-        let begin = clock.now
+    private static let filter = ProcessInfo.processInfo.environment["PREFETCHCACHE_EXPLORE"]
+
+    /// Every two calls. `PREFETCHCACHE_EXPLORE` selects some, by what they print.
+    private static let pairs: [Exploration] = {
+        var pairs: [Exploration] = []
         for start in Exploration.Start.allCases {
-            for (relation, isText) in Exploration.Relation.allCases.flatMap({ [($0, false), ($0, true)] }) {
-                if isText, start == .absent { continue }
-                for first in ExploredCall.byProcess {
-                    for second in ExploredCall.allCases {
-                        let exploration = Exploration(
-                            start: start, relation: relation, isText: isText, calls: [first, second])
-                        guard wanted.isEmpty || wanted.allSatisfy({ exploration.description.contains($0) })
-                        else { continue }
-                        count += try explore(exploration)
-                        pairs += 1
+            for relation in Exploration.Relation.allCases {
+                for isText in start == .absent ? [false] : [false, true] {
+                    for first in ExploredCall.byProcess {
+                        for second in ExploredCall.allCases {
+                            pairs.append(
+                                Exploration(
+                                    start: start, relation: relation, isText: isText, calls: [first, second]))
+                        }
                     }
                 }
             }
         }
-        print("explored \(pairs) pairs, \(count) schedules in \(clock.now - begin)")
+        if let filter { return pairs.filter { $0.description.contains(filter) } }
+        return TestRun.sample(10, of: pairs)
+    }()
+
+    @Test(arguments: pairs) func twoCallsMayOverlap(calls: Exploration) throws {
+        let judge = ExplorationJudge(calls)
+        let (_, operations) = try calls.overlapping()
+        let stops = Exploration.stops(operations)
+        for stop in stops {
+            let schedule = Exploration.Schedule(stops: [stop: ["B"]])
+            let violation = try judge.violation(calls.overlapping(schedule).result, of: schedule)
+            try #require(violation == nil, "\(violation ?? "") at \(operations[stop])")
+        }
+        print("explored: \(calls): \(stops.count) of \(operations.count) steps")
     }
 
-    private func explore(_ exploration: Exploration) throws -> Int {
-        var expected: [[String]: Set<Exploration.Result>] = [[]: try exploration.expected(without: [])]
-        let (_, operations) = try exploration.overlapping(.init())
-        var last: Exploration.Result?
-        if ProcessInfo.processInfo.environment["EXPLORE_OPERATIONS"] != nil {
-            for (number, operation) in operations.enumerated() { print("  \(number) \(operation)") }
-        }
-        var hasTold = false
+    @Test(arguments: pairs) func aCallMayDieBesideAnother(calls: Exploration) throws {
+        let judge = ExplorationJudge(calls)
+        let (_, operations) = try calls.overlapping()
         for stop in Exploration.stops(operations) {
-            let (result, _) = try exploration.overlapping(.init(stops: [stop: ["B"]]))
-            var absent = result.isBusy.sorted()
-            if expected[absent] == nil { expected[absent] = try exploration.expected(without: absent) }
-            var compared = result
-            for name in absent { compared.outcomes[name] = nil }
-            absent = []
-            guard expected.values.allSatisfy({ !$0.contains(compared) }), result != last else { continue }
-            last = result
-            print("VIOLATION \(exploration), stopped before \(stop) \(operations[stop]):\n\(result)")
-            guard !hasTold else { continue }
-            hasTold = true
-            for (absent, results) in expected {
-                for result in results { print("  expected without \(absent):\n\(result)") }
+            let schedule = Exploration.Schedule(stops: [stop: ["B"]], dies: true)
+            let violation = try judge.violation(calls.overlapping(schedule).result, of: schedule)
+            try #require(violation == nil, "\(violation ?? "") at \(operations[stop])")
+        }
+    }
+
+    /// Three calls, drawn by lot, of which two are made at two moments of the first.
+    @Test func threeCallsMayOverlap() throws {
+        var generator = SeededGenerator(seed: TestRun.seed)
+        func any<Element>(_ elements: [Element]) throws -> Element {
+            try #require(elements.randomElement(using: &generator))
+        }
+        for _ in 0..<TestRun.count(short: 25, long: 5000) {
+            let calls = Exploration(
+                start: try any(Exploration.Start.allCases), relation: try any(Exploration.Relation.allCases),
+                isText: try any([false, true]),
+                calls: [
+                    try any(ExploredCall.byProcess), try any(ExploredCall.allCases),
+                    try any(ExploredCall.allCases),
+                ])
+            let (_, operations) = try calls.overlapping()
+            let stops = Exploration.stops(operations)
+            guard stops.count > 1 else { continue }
+            var schedule = Exploration.Schedule()
+            for (name, stop) in zip(["B", "C"], [try any(stops), try any(stops)].sorted()) {
+                schedule.stops[stop, default: []].append(name)
+            }
+            let violation = try ExplorationJudge(calls).violation(
+                calls.overlapping(schedule).result, of: schedule)
+            #expect(violation == nil, "\(violation ?? "")")
+        }
+    }
+
+    /// Without what a file system promises, the explorer finds what goes wrong.
+    @Test(arguments: [
+        (
+            Weakness.looseLocks,
+            Exploration(start: .cached, relation: .sameKey, isText: true, calls: [.open, .open])
+        ),
+        (
+            .replacingRename,
+            Exploration(start: .cached, relation: .sameName, isText: true, calls: [.open, .userSaves])
+        ),
+    ])
+    func aBrokenPromiseIsFoundOut(weakness: Weakness, calls: Exploration) throws {
+        let judge = ExplorationJudge(calls)
+        let (_, operations) = try calls.overlapping()
+        let isFound = try Exploration.stops(operations).contains { stop in
+            let schedule = Exploration.Schedule(stops: [stop: ["B"]])
+            do {
+                return try judge.violation(calls.overlapping(schedule, [weakness]).result, of: schedule)
+                    != nil
+            } catch let error as CacheError {
+                return "\(error)" != ""
             }
         }
-        return Exploration.stops(operations).count
+        #expect(isFound)
     }
 }
