@@ -122,6 +122,17 @@ import Testing
         #expect(server.requests.map { $0.headers["accept-encoding"] } == ["gzip, deflate", "identity"])
     }
 
+    @Test func aPageIsStoredForAnEpisodeOnlyIfAnythingMayBe() throws {
+        let server = try HTTPTestServer { _ in
+            TestAnswer(200, ["Content-Type": "text/html"], body: Data("<html>".utf8))
+        }
+        let url = server.url("/episode.mp3").absoluteString
+        let outcome = try fetch([url, "--key", "k", "--tries", "1"])
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("text/html") && outcome.errors.contains("--any-type"))
+        try container.succeed("fetch", url, "--key", "k", "--any-type")
+    }
+
     @Test func whatTheUserAskedForGoesStraightToItsDestination() throws {
         let server = try server()
         let path = try container.succeed(
