@@ -76,7 +76,7 @@ enum Redirect {
         after request: URLRequest, to location: String?, _ configuration: DownloaderConfiguration
     ) throws(DownloadError.Reason) -> URLRequest {
         guard let location, let from = request.url,
-            let target = URL(string: location.trimmed, relativeTo: from)?.absoluteURL,
+            let target = URL(asWritten: location.trimmed, relativeTo: from),
             let origin = Origin(target)
         else { throw .redirect(to: "nowhere") }
         try require(target, after: from, configuration)

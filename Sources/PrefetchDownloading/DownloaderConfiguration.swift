@@ -21,8 +21,8 @@ public struct DownloaderConfiguration: Sendable {
     /// The maximum number of concurrent transfers per host of the requested URLs, at least 1. Redirect targets do not
     /// count. The default is 2.
     public var transfersPerHost = 2
-    /// The maximum number of redirects that one request follows. The default is 5.
-    public var redirects = 5
+    /// The maximum number of redirects that one request follows. The default is 20.
+    public var redirects = 20
     /// Consecutive attempts without progress before giving up. The default is 5.
     public var attempts = 5
     /// The maximum wait before the second attempt; the default is 1 second. It doubles with every further attempt, up
@@ -34,9 +34,12 @@ public struct DownloaderConfiguration: Sendable {
     /// downloads from its host for the time that it requests, or else for that of the backoff. If it requests more than
     /// this, they all fail, and for this long it is not asked again.
     public var longestRetryAfter = Duration.seconds(120)
-    /// How long a server may send nothing, before or during its response. The default is 60 seconds. A stall is
-    /// detected after one to two times this duration.
+    /// How long a server may send nothing before its response, or less than ``lowestSpeed`` of it on average. The default is 60
+    /// seconds; for a response, half of it if other downloads wait for the transfer to end. Only time in which the server is
+    /// waited for counts.
     public var stallTimeout = Duration.seconds(60)
+    /// The fewest bytes in a second that a server may send for ``stallTimeout``. The default is 1 KiB; with 0, any byte counts.
+    public var lowestSpeed = ByteCount.kibibytes(1)
     /// The conditions for opportunistic downloads, unless a request says otherwise. By default no network in Low Data Mode
     /// and no expensive one is used.
     public var conditions = DownloadConditions()
@@ -159,6 +162,14 @@ extension DownloadError.Reason {
     /// Whether the server wants to be left alone, by all.
     var isOfBusyHost: Bool {
         if case .status(429, _) = self { true } else if case .status(503, _) = self { true } else { false }
+    }
+
+    /// Whether what arrived is not the content.
+    var isAboutContent: Bool {
+        switch self {
+        case .wrongDigest, .undecodable, .expandsTooFar, .encoded: true
+        default: false
+        }
     }
 
     /// Whether the bytes stored so far may be part of the content, so that they are kept.

@@ -156,7 +156,7 @@ public enum ItemLimits {
     /// The longest entity tag or date of a validator, in bytes of UTF-8.
     public static let validatorBytes = 4096
     /// The longest URL, in bytes.
-    public static let urlBytes = 4096
+    public static let urlBytes = 16_384
     /// The longest attributes of an item, in bytes: 64 KiB.
     public static let attributesBytes = 1 << 16
     /// The longest list of the files of a bundle, in bytes: 128 KiB. Each takes 10 bytes and its path.

@@ -3,7 +3,7 @@ public import Foundation
 /// A request as it came.
 public struct TestRequest: Sendable {
     public let method: String
-    /// The path and the query.
+    /// The path and the query, as they were sent.
     public let target: String
     /// Values by lower-case names.
     public let headers: [String: String]

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func aURLThatIsTooLongIsRefused() throws {
-        try expectRefusal(field: "URL", limit: 4096) { metadata, length in
+        try expectRefusal(field: "URL", limit: 16_384) { metadata, length in
             metadata.url = URL(string: "https://e/" + String(repeating: "u", count: length - 10))
         }
     }

@@ -42,10 +42,12 @@ struct HeadLines {
         return nil
     }
 
-    /// Fields in Latin-1 are as common as those in UTF-8 (RFC 9110, section 5.5).
+    /// Fields in Latin-1 are as common as those in UTF-8 (RFC 9110, section 5.5). Of a URL the bytes count.
     private static func text(_ line: some Collection<UInt8>) -> String {
         let bytes = line.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed()
-        return String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        let text = String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+        guard text.lowercased().hasPrefix("location:") else { return text }
+        return bytes.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : URL.code(of: $0) }.joined()
     }
 }

@@ -9,15 +9,20 @@ struct DownloadSession {
     let configuration: DownloaderConfiguration
     let shared: SharedOptions
 
-    /// - Throws: ``CommandFailure`` if a download failed or a signal came, and what writing to `output` throws.
-    func run(_ downloads: [(target: FetchTarget, request: DownloadRequest)], to output: Output) async throws {
+    /// - Parameter failures: What could not become a download.
+    /// - Throws: ``CommandFailure`` if a download failed, there are `failures`, or a signal came, and what writing to `output`
+    ///   throws.
+    func run(
+        _ downloads: [(target: FetchTarget, request: DownloadRequest)], after failures: [CommandFailure] = [],
+        to output: Output
+    ) async throws {
         output.stopsOnBrokenPipe = true
         let downloader = PrefetchDownloader(
             cache: cache, configuration: configuration, logger: shared.logger)
         let signals = SignalHandler([SIGINT, SIGTERM]) { _ in Task { await downloader.cancelAll() } }
         defer { signals.end() }
         var report = FetchReport(
-            downloads.map(\.target), to: output,
+            downloads.map(\.target), after: failures, to: output,
             board: output.isJSON || output.isQuiet || shared.verbose ? nil : ProgressBoard.onTerminal())
         defer { report.clear() }
         let handles = downloader.prefetch(downloads.map(\.request))

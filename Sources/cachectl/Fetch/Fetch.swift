@@ -19,7 +19,8 @@ struct Fetch: CacheCommand {
             asked; or as "already opened", with the path of its file.
 
             The list has one URL per line, optionally followed, each after a tab, by the item's key and the \
-            SHA-256 digest of the content. Empty lines and lines that begin with # are skipped. URLs may \
+            SHA-256 digest of the content. Empty lines and lines that begin with # are skipped. A line that is no \
+            download is named, and the others are fetched, unless they are the files of a bundle. URLs may \
             contain a user name and a password: these are sent as HTTP Basic authorization, to that server \
             only, and are neither stored nor printed.
 
@@ -36,8 +37,8 @@ struct Fetch: CacheCommand {
             percent), retrying, paused or, once for each item, finished; "outcome" is then stored, delivered, \
             notModified, seeminglyUnchanged, alreadyCached, alreadyPromoted, refused, postponed, cancelled or failed.
 
-            Exit codes: 130 interrupted, 65 unexpected content, 69 a server failed, 75 refused or postponed. If several \
-            items failed, the first of these that occurred.
+            Exit codes: 130 interrupted, 64 a line of the list is no download, 65 unexpected content, 69 a server failed, 75 \
+            refused or postponed. If several items failed, the first of these that occurred.
 
             EXAMPLES:
               # Download an episode
@@ -58,7 +59,8 @@ struct Fetch: CacheCommand {
     var fromFile: FilePath?
 
     @Option(
-        help: "The key of the item, for a single URL (default: the URL without user and fragment).",
+        help:
+            "The key of the item, for a single URL (default: the URL without user and fragment; of more than 1,024 bytes, \"sha256:\" and its digest).",
         transform: ItemKey.parse)
     var key: ItemKey?
 
@@ -106,6 +108,9 @@ struct Fetch: CacheCommand {
     @Option(help: ArgumentHelp("Consecutive attempts without progress (1 to 64).", valueName: "number"))
     var tries = DownloaderConfiguration(hosts: []).attempts
 
+    @Option(help: ArgumentHelp("Redirects that a download follows (0 to 100).", valueName: "number"))
+    var redirects = DownloaderConfiguration(hosts: []).redirects
+
     @Option(
         help: ArgumentHelp(
             "A host that servers may redirect to; *.example.org covers all below it.", valueName: "host"),
@@ -152,6 +157,9 @@ struct Fetch: CacheCommand {
         where !(1...64).contains(number) {
             throw ValidationError("\(option) must be from 1 to 64")
         }
+        guard (0...100).contains(redirects) else {
+            throw ValidationError("--redirects must be from 0 to 100")
+        }
     }
 
     func checkInput() throws {
@@ -160,23 +168,29 @@ struct Fetch: CacheCommand {
     }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        let targets = try targets()
+        let (targets, failures) = try targets()
         let requests =
             try bundle.map { try [(targets[0], request(for: targets, bundle: $0))] }
             ?? targets.map { ($0, request(for: $0)) }
         try await DownloadSession(
             cache: cache, configuration: configuration(for: targets), shared: shared
-        ).run(requests, to: output)
+        ).run(requests, after: failures, to: output)
     }
 
-    private func targets() throws -> [FetchTarget] {
-        let listed = try fromFile.map { try FetchTarget.list(in: $0) } ?? []
-        let targets = try namedTargets() + listed
-        guard bundle != nil else { return try FetchTarget.distinct(targets) }
+    /// The downloads, and what is wrong with the lines of the list that are none.
+    private func targets() throws -> (targets: [FetchTarget], failures: [CommandFailure]) {
+        let listed = try fromFile.map { try FetchTarget.list(in: $0) } ?? (targets: [], failures: [])
+        let targets = try namedTargets() + listed.targets
+        guard bundle != nil else {
+            let (distinct, failures) = FetchTarget.distinct(targets)
+            return (distinct, listed.failures + failures)
+        }
+        // A bundle is whole or not at all.
+        if let failure = listed.failures.first { throw failure }
         guard !targets.isEmpty else {
             throw CommandFailure.usage("the list has no URL: a bundle needs files")
         }
-        return targets
+        return (targets, [])
     }
 
     private func namedTargets() throws -> [FetchTarget] {
@@ -190,6 +204,7 @@ struct Fetch: CacheCommand {
         configuration.transfers = parallel
         configuration.transfersPerHost = perHost
         configuration.attempts = tries
+        configuration.redirects = redirects
         configuration.admission = onlyFreeSpace ? .onlyIntoFreeSpace : .evicting
         // Whoever enters the command wants it done now.
         configuration.conditions = conditions.conditions

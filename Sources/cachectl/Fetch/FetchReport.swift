@@ -14,19 +14,30 @@ struct FetchReport {
     var codeOfCancelled = ExitCode.interrupted
     private var finished = 0
     private var failed = 0
+    private let unusable: Int
     private var code: ExitCode?
 
-    init(_ targets: [FetchTarget], to output: Output, board: ProgressBoard?) {
+    /// - Parameter failures: What could not become a download, reported at once.
+    init(
+        _ targets: [FetchTarget], after failures: [CommandFailure], to output: Output, board: ProgressBoard?
+    ) {
         self.targets = targets
         self.output = output
         self.board = board
+        unusable = failures.count
+        for failure in failures {
+            failure.report(asJSON: output.isJSON)
+            code = failure.code.graver(than: code)
+        }
     }
 
     /// The failure that ends the command, if any. Failed items have already been reported individually.
     var failure: CommandFailure? {
         code.map {
             CommandFailure(
-                $0, output.isJSON ? "\(failed) of \(Count.text(targets.count, "item")) failed" : nil)
+                $0,
+                output.isJSON
+                    ? "\(failed + unusable) of \(Count.text(targets.count + unusable, "item")) failed" : nil)
         }
     }
 

@@ -20,24 +20,18 @@ struct FetchTarget: Hashable {
     /// The value of the `Authorization` header. Never printed.
     private let authorization: String?
 
-    /// - Parameter key: The item's key; `nil` for the URL without user and fragment.
+    /// - Parameter key: The item's key; `nil` for that of the URL, see `ItemKey.init(of:)`.
     init(_ text: String, key: ItemKey? = nil, sha256: String? = nil) throws {
-        guard !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.isTerminalHazard }),
-            var parts = URLComponents(string: text), ["http", "https"].contains(parts.scheme?.lowercased()),
-            let host = parts.host, !host.isEmpty
+        guard let written = URL(asWritten: text), ["http", "https"].contains(written.scheme?.lowercased()),
+            let host = written.host(), !host.isEmpty,
+            let parts = URLComponents(url: written, resolvingAgainstBaseURL: false)
         else { throw FetchTargetError.notAURL(Self.withoutCredentials(text)) }
         authorization = parts.user.map { user in
             "Basic " + Data("\(user):\(parts.password ?? "")".utf8).base64EncodedString()
         }
-        parts.user = nil
-        parts.password = nil
-        parts.fragment = nil
-        guard let url = parts.url, let plainHost = url.host() else {
-            throw FetchTargetError.notAURL(Self.withoutCredentials(text))
-        }
-        self.url = url
-        self.host = plainHost
-        self.key = try key ?? ItemKey(url.absoluteString)
+        url = written.withoutUserAndFragment
+        self.host = host
+        self.key = try key ?? ItemKey(of: url)
         isKeyGiven = key != nil
         digest = try sha256.map { text in
             guard case .sha256(let bytes)? = ContentExpectation.sha256(hexadecimal: text) else {
@@ -56,7 +50,7 @@ struct FetchTarget: Hashable {
 
     /// The last path component of the URL, or the host if there is none.
     var fileName: FileName {
-        let last = url.path(percentEncoded: true).split(separator: "/").last.map(String.init) ?? ""
+        let last = url.namedFile ?? ""
         let name = last.removingPercentEncoding ?? last
         return FileName(sanitizing: name.isEmpty ? host : name)
     }
@@ -78,27 +72,33 @@ struct FetchTarget: Hashable {
         return request
     }
 
-    /// The targets without duplicates. It is an error if two different downloads have the same key.
-    static func distinct(_ targets: [FetchTarget]) throws(CommandFailure) -> [FetchTarget] {
+    /// The targets without duplicates, and what is wrong with those whose key another download has.
+    static func distinct(_ targets: [FetchTarget]) -> (targets: [FetchTarget], failures: [CommandFailure]) {
         var byKey: [ItemKey: FetchTarget] = [:]
-        var distinct: [FetchTarget] = []
+        var (distinct, failures): ([FetchTarget], [CommandFailure]) = ([], [])
         for target in targets {
-            let earlier = byKey.updateValue(target, forKey: target.key)
-            if let earlier, earlier != target {
-                throw .usage(
-                    "the key '\(target.key)' is used for two downloads, \(earlier.url) and \(target.url); "
-                        + "list each download once, with its own key")
+            guard let earlier = byKey[target.key] else {
+                byKey[target.key] = target
+                distinct.append(target)
+                continue
             }
-            if earlier == nil { distinct.append(target) }
+            guard earlier != target else { continue }
+            failures.append(
+                .usage(
+                    "the key '\(target.key)' is used for two downloads, \(earlier.url) and \(target.url), of which the "
+                        + "first is fetched; list each download once, with its own key"))
         }
-        return distinct
+        return (distinct, failures)
     }
 
     /// Reads a list of downloads: one URL per line, optionally followed, each after a tab, by the item's key and the
     /// SHA-256 digest of the content.
     ///
     /// - Parameter file: A path, or `-` for standard input.
-    static func list(in file: FilePath) throws(CommandFailure) -> [FetchTarget] {
+    /// - Returns: The downloads, and what is wrong with the lines that are none.
+    static func list(in file: FilePath) throws(CommandFailure)
+        -> (targets: [FetchTarget], failures: [CommandFailure])
+    {
         let input = try InputFile(file)
         // 100,000 URLs of typical length take a tenth of it.
         var content = Data(count: 64 << 20 + 1)
@@ -106,21 +106,21 @@ struct FetchTarget: Hashable {
         guard length < content.count else {
             throw .usage("\(input.name) is too long for a list; the limit is 64 MiB")
         }
-        var targets: [FetchTarget] = []
+        var (targets, failures): ([FetchTarget], [CommandFailure]) = ([], [])
         // Some editors begin a file with a byte order mark.
         let lines = content.prefix(length).trimmingPrefix([0xEF, 0xBB, 0xBF]).split(
             separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, bytes) in lines.enumerated() {
-            guard let line = String(validating: bytes, as: UTF8.self) else {
-                throw .usage("\(input.name), line \(index + 1): this is not UTF-8")
-            }
             do {
+                guard let line = String(validating: bytes, as: UTF8.self) else {
+                    throw FetchTargetError.notUTF8
+                }
                 if let target = try Self.target(line) { targets.append(target) }
             } catch {
-                throw .usage("\(input.name), line \(index + 1): \(error)")
+                failures.append(.usage("\(input.name), line \(index + 1): \(error)"))
             }
         }
-        return targets
+        return (targets, failures)
     }
 
     private static func target(_ line: String) throws -> FetchTarget? {
@@ -142,6 +142,7 @@ enum FetchTargetError: Error, Hashable, CustomStringConvertible {
     case notAURL(String)
     case digest(String)
     case columns(Int)
+    case notUTF8
 
     var description: String {
         switch self {
@@ -149,6 +150,7 @@ enum FetchTargetError: Error, Hashable, CustomStringConvertible {
             "'\(text)' is not a valid http or https URL; write for example https://example.org/episode.mp3"
         case .columns(let count):
             "\(count) columns are too many; a line has a URL, a key and a SHA-256 digest, separated by tabs"
+        case .notUTF8: "this is not UTF-8"
         case .digest(let text): "'\(text)' is not a SHA-256 digest; write its 64 hexadecimal digits"
         }
     }

@@ -159,21 +159,58 @@ import Testing
         #expect(server.requests.count == 6)
     }
 
-    @Test func aBadLineIsNamedAndNothingIsFetched() throws {
+    @Test func aBadLineIsNamedAndTheOthersAreFetched() throws {
         let server = try server()
-        for (line, problem) in [
-            ("ftp://u:geheim@example.org/a", "'ftp://…@example.org/a' is not a valid http or https URL"),
-            ("\(server.url("/b"))\tk\tabc", "'abc' is not a SHA-256"),
-            ("\(server.url("/b"))\tk\t\t4", "4 columns are too many"),
+        let long = String(repeating: "a", count: 5000)
+        let list = """
+            \(server.url("/a"))\ta
+
+            ftp://u:geheim@example.org/a
+            \(server.url("/b"))\tk\tabc
+            \(server.url("/b"))\tk\t\t4
+            \(server.url("/b"))\t\(long)
+            \(server.url("/b"))\ta
+            \(server.url("/\(long)"))
+            http://127.0.0.1:\(server.port)/my file [1].mp3\tz
+            """
+        let input = Data(list.utf8) + [0x0A, 0xFF, 0x0A]
+        let outcome = try container.cachectl("fetch", "--from-file", "-", input: input)
+        #expect(outcome.status == 64)
+        for problem in [
+            "line 3: 'ftp://…@example.org/a' is not a valid http or https URL",
+            "line 4: 'abc' is not a SHA-256",
+            "line 5: 4 columns are too many", "line 6: the key has 5000 bytes", "line 10: this is not UTF-8",
+            "the key 'a' is used for two downloads",
         ] {
-            let list = "\(server.url("/a"))\n\n\(line)\n"
-            let outcome = try container.cachectl("fetch", "--from-file", "-", input: Data(list.utf8))
-            #expect(outcome.status == 64)
-            #expect(outcome.errors.contains("standard input, line 3: \(problem)"), "\(outcome.errors)")
-            #expect(!outcome.errors.contains("geheim"))
+            #expect(outcome.errors.contains(problem), "\(outcome.errors)")
         }
+        #expect(outcome.errors.split(separator: "\n").count == 6 && !outcome.errors.contains("geheim"))
+        #expect(Set(server.requests.map(\.target)) == ["/a", "/\(long)", "/my%20file%20%5B1%5D.mp3"])
+        #expect(try container.list().count == 3)
+        let json = try container.cachectl("fetch", "--from-file", "-", "--json", input: input)
+        #expect(json.status == 64 && json.errors.split(separator: "\n").count == 7)
+        #expect(json.errors.contains("6 of 9 items failed"))
+        // A bundle is whole or not at all.
+        let bundle = try container.cachectl("fetch", "--bundle", "b", "--from-file", "-", input: input)
+        #expect(bundle.status == 64 && bundle.errors.contains("line 3: "))
         #expect(try container.cachectl("fetch", "--from-file", "missing").status == 66)
-        #expect(server.requests.isEmpty)
+        #expect(server.requests.count == 6)
+    }
+
+    @Test func redirectsAreFollowedAsFarAsIsSaid() throws {
+        let server = try HTTPTestServer { request in
+            let step = Int(request.target.dropFirst()) ?? 0
+            return step == 0 ? TestAnswer(body: text) : TestAnswer(302, ["Location": "/\(step - 1)"])
+        }
+        try container.succeed("fetch", server.url("/20").absoluteString)
+        let outcome = try container.cachectl("fetch", server.url("/21").absoluteString)
+        #expect(outcome.status == 69 && outcome.errors.contains("the server redirected more than 20 times"))
+        try container.succeed("fetch", server.url("/21").absoluteString, "--redirects", "21")
+        #expect(
+            try container.cachectl("fetch", server.url("/1").absoluteString, "--redirects", "0").status == 69)
+        #expect(
+            try container.cachectl("fetch", server.url("/1").absoluteString, "--redirects", "-1").status == 64
+        )
     }
 
     @Test func oneKeyIsOneContent() throws {

@@ -125,7 +125,7 @@ import Testing
                 + "--only-free-space")
         try container.folder.write(Data("power=yes\nmetered=no\n".utf8), to: "device")
         try run("fetch URL --key e --gate --unmetered --unconstrained --device-state device")
-        try run("fetch URL --key e --daily-limit 1GiB --uncompressed --revalidate")
+        try run("fetch URL --key e --daily-limit 1GiB --uncompressed --revalidate --redirects 3")
         try run("fetch URL --key e --keep --record-url --any-type")
         try run("fetch URL --key e --replace --anew")
         try run("fetch URL --key f --to documents --name f --requested --record-url")
