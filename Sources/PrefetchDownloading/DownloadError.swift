@@ -21,7 +21,7 @@ public struct DownloadError: Error, Hashable, Sendable {
         case status(Int, retryAfter: Duration?)
         /// The connection failed or was lost.
         case connection(TransferFailure)
-        /// The server sent nothing for this long.
+        /// The server sent nothing for this long, or less than ``DownloaderConfiguration/lowestSpeed``.
         case stalled(Duration)
         /// The content ended early. Both numbers are bytes of content.
         case truncated(received: Int64, announced: Int64)
@@ -119,7 +119,7 @@ extension DownloadError.Reason: CustomStringConvertible {
         case .status(let status, let delay?):
             "the server answered \(status); try again after \(delay.components.seconds) seconds"
         case .connection(let failure): failure.rawValue
-        case .stalled(let time): "the server sent nothing for \(time.components.seconds) seconds"
+        case .stalled(let time): "the server sent next to nothing for \(time.components.seconds) seconds"
         case .truncated(let received, let announced):
             "the content ended after \(received) of \(announced) bytes"
         case .tooLong(let received, let announced):

@@ -9,7 +9,7 @@ internal import PrefetchCaching
 /// Why one attempt at a download did not succeed.
 struct AttemptFailure: Error {
     /// Why it failed; `nil` if the task was cancelled, or a condition is not met.
-    let reason: DownloadError.Reason?
+    var reason: DownloadError.Reason?
     /// The condition that is not met.
     var unmet: UnmetCondition?
     /// Bytes of content that are kept for a later attempt.
@@ -18,6 +18,8 @@ struct AttemptFailure: Error {
     var wasResumed = false
     /// Whether the body was encoded for the transfer.
     var wasEncoded = false
+    /// Whether the body could be decoded where it was stored as sent, or the reverse.
+    var mayBeMeantOtherwise = false
     /// Set while another process is fetching the content.
     var elsewhere: Elsewhere?
 
@@ -49,6 +51,8 @@ struct Attempt: Sendable {
     var conditions: DownloadConditions
     /// Whether servers may encode the content for the transfer.
     var acceptsEncoded: Bool
+    /// See ``BodyContext``.
+    var isMeantOtherwise = false
     var waits = Waits()
 }
 
@@ -71,9 +75,19 @@ struct DownloadRun: Sendable {
         request.whenPromoted == .replaceIfUnmodified ? .userRequested : request.intent
     }
 
-    /// Content known to be long is rather resumed exactly.
-    private var acceptsEncoded: Bool {
+    /// The names of the content, as those say that it is an archive.
+    var names: [String] {
+        [
+            request.urlRequest.url?.namedFile, request.urlRequest.url?.query(),
+            request.destination?.name.string,
+        ]
+        .compactMap(\.self)
+    }
+
+    /// Content known to be long is rather resumed exactly, and archives do not become smaller.
+    var acceptsEncoded: Bool {
         request.allowsCompressedTransfer && expected.length ?? 0 <= Self.longestEncodedBytes
+            && !names.contains { Archive(name: $0) != nil }
     }
 
     private static let longestEncodedBytes: Int64 = 16 << 20
@@ -159,6 +173,12 @@ struct DownloadRun: Sendable {
             if failure.wasEncoded, failure.keptBytes == 0 { next.acceptsEncoded = false }
             failures += 1
             let error = error(reason, keptBytes: failure.keptBytes)
+            // The digest decides whether a declared encoding is one.
+            if failure.mayBeMeantOtherwise, !this.isMeantOtherwise, reason.isAboutContent {
+                next.isMeantOtherwise = true
+                job.emit(.retrying(after: .zero, error))
+                continue
+            }
             // The content was assembled from two downloads, possibly of different versions: retry from the start.
             if !reason.keepsPartial, !reason.isTransient, failure.wasResumed,
                 failures < configuration.attempts

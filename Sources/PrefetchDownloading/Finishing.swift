@@ -83,7 +83,9 @@ extension DownloadRun {
         let length: Int64?
         switch ResponsePlan(ofFile: head, isSecure: isSecure, to: plan, expecting: expected, now: now) {
         case .notModified: return try await drop(file, .notModified)
-        case .store(let announced, _): length = announced
+        case .store(let announced, nil): length = announced
+        // Whether the session has undone it is not known.
+        case .store(_, .some): throw DownloadError.Reason.encoded(head.encoding ?? "")
         case .fail(let reason): throw reason
         // Only for plans with a partial.
         case .append, .complete, .restart: throw DownloadError.Reason.partialLost

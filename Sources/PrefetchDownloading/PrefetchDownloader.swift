@@ -78,7 +78,8 @@ public final class PrefetchDownloader: Sendable {
         slots = TransferSlots(configuration)
         keeper = ConditionKeeper(cache, configuration.device, environment)
         stalls = StallDetection(
-            after: max(configuration.stallTimeout, .milliseconds(1)), sleep: environment.sleep)
+            SpeedLimit(configuration.stallTimeout, lowestSpeed: configuration.lowestSpeed.bytes),
+            sleep: environment.sleep)
         let pressure = Task { [weak self, events = cache.events] in
             for await case .pressure(let level) in events where level >= .elevated {
                 self?.stopOpportunistic(under: level)

@@ -16,7 +16,8 @@ extension DownloadRun {
         }
         defer { exchange.cancel() }
         let response = ResponsePlan(
-            head, isSecure: exchange.isSecure, to: plan, decodes: true, expecting: expected,
+            head, isSecure: exchange.isSecure, to: plan, in: context(of: exchange, attempt),
+            expecting: expected,
             now: environment.now())
         switch response {
         case .notModified:
@@ -71,6 +72,12 @@ extension DownloadRun {
                     }
                 } catch var failure as AttemptFailure {
                     failure.wasEncoded = encoding != nil
+                    failure.mayBeMeantOtherwise =
+                        expected.digest != nil && head.decodableCoding != nil && !head.isDecoded
+                    // Nothing else can be asked for.
+                    if failure.reason == .undecodable, !attempt.acceptsEncoded, let name = head.encoding {
+                        failure.reason = .encoded(name)
+                    }
                     throw failure
                 }
             }
@@ -80,6 +87,13 @@ extension DownloadRun {
     /// The opened file that a newer version would replace.
     private func fileToReplace() async throws -> PromotedFile? {
         request.whenPromoted == .replaceIfUnmodified ? try await promoted() : nil
+    }
+
+    private func context(of exchange: Exchange, _ attempt: Attempt) -> BodyContext {
+        BodyContext(
+            acceptsEncoded: attempt.acceptsEncoded, hasOffered: acceptsEncoded,
+            names: names + [exchange.name].compactMap(\.self),
+            isMeantOtherwise: attempt.isMeantOtherwise)
     }
 
     /// Stores what is received, and completes the item.

@@ -119,10 +119,10 @@ enum ResponsePlan: Equatable, Sendable {
     case fail(DownloadError.Reason)
 
     /// - Parameters:
-    ///   - decodes: Whether an encoded body is decoded. Some servers send one that was not offered: what they have is encoded.
+    ///   - context: Whether the request offered to take an encoded body, if its plan allowed that, and of what.
     ///   - now: Seconds since 1970.
     init(
-        _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, decodes: Bool = false,
+        _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, in context: BodyContext = BodyContext(),
         expecting expected: Expectations, now: Int64
     ) {
         if [200, 206].contains(head.status), let type = expected.unwelcomeType(of: head) {
@@ -130,17 +130,18 @@ enum ResponsePlan: Equatable, Sendable {
             return
         }
         switch (head.status, plan) {
-        case (200, _):
-            if let encoding = head.encoding {
-                guard decodes, let coding = head.decodableCoding else {
-                    self = .fail(.encoded(encoding))
-                    return
-                }
-                self = Self.whole(head, encoding: coding, isSecure: isSecure, expecting: expected)
-            } else {
-                self = Self.whole(head, encoding: nil, isSecure: isSecure, expecting: expected)
+        case (200, _), (206, _):
+            do {
+                var context = context
+                context.acceptsEncoded = context.acceptsEncoded && plan.mayBeEncoded
+                let coding = try head.codingToUndo(context)
+                self =
+                    head.status == 200
+                    ? Self.whole(head, encoding: coding, isSecure: isSecure, expecting: expected)
+                    : Self.part(head, plan, isEncoded: coding != nil, expectedLength: expected.length)
+            } catch {
+                self = head.status == 206 && plan.keptBytes > 0 ? .restart : .fail(error)
             }
-        case (206, _): self = Self.part(head, plan, expectedLength: expected.length)
         case (304, .newer): self = .notModified
         case (304, .confirmation(let partial)): self = .complete(partial)
         case (let status, .rest), (let status, .confirmation):
@@ -169,10 +170,10 @@ enum ResponsePlan: Equatable, Sendable {
 
     /// Some servers and proxies send a part that begins elsewhere, all of it as a part, or a part unasked.
     private static func part(
-        _ head: ResponseHead, _ plan: RequestPlan, expectedLength: Int64?
+        _ head: ResponseHead, _ plan: RequestPlan, isEncoded: Bool, expectedLength: Int64?
     ) -> ResponsePlan {
         let isRest = plan.keptBytes > 0
-        guard head.encoding == nil, let range = head.contentRange, range.bytes.upperBound == range.total,
+        guard !isEncoded, let range = head.contentRange, range.bytes.upperBound == range.total,
             head.contentLength == nil || head.contentLength == Int64(range.bytes.count)
         else { return isRest ? .restart : .fail(.wrongRange(head["content-range"] ?? "none")) }
         let total = range.total

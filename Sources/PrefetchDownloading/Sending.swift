@@ -17,16 +17,18 @@ extension DownloadRun {
     {
         if let refusal = slots.refusal(of: entry.host) { throw refusal }
         var request = request
+        var cookies = ChainCookies()
         request.introduce(as: configuration.userAgent)
         try await keeper.require(conditions, for: self.request.source)
         try environment.restrict(&request, conditions.network)
         for _ in 0...max(0, configuration.redirects) {
             tally.countRequest()
-            let exchange = environment.transport.start(request)
-            stalls.watch(exchange)
+            let exchange = environment.transport.start(cookies.added(to: request))
+            stalls.watch(exchange) { [slots, host = entry.host] in slots.areAwaited(for: host) }
             let head = try await exchange.head()
             guard Redirect.statuses.contains(head.status) else { return (head, exchange) }
             exchange.cancel()
+            cookies.take(from: head, at: request.url, now: environment.now())
             request = try Redirect.next(after: request, to: head["location"], configuration)
         }
         throw DownloadError.Reason.tooManyRedirects(limit: configuration.redirects)

@@ -89,6 +89,9 @@ final class TransferSlots: Sendable {
         change { $0.queue.raise(number) }
     }
 
+    /// Whether a download waits for one from a host to end.
+    func areAwaited(for host: String) -> Bool { state.withLock { $0.queue.isAwaited(host) } }
+
     /// Whether opportunistic downloads have to wait.
     var areHeld: Bool { state.withLock { $0.queue.startsOnlyRequested } }
 
@@ -228,6 +231,15 @@ struct SlotQueue: Sendable {
             started.append(entry.number)
         }
         return started
+    }
+
+    /// Whether an entry waits for one of a host to end.
+    ///
+    /// - Complexity: O(*n*) in the waiting entries.
+    func isAwaited(_ host: String) -> Bool {
+        waiting.values.contains {
+            ($0.host == host || running.count >= limit) && ($0.isRequested || !startsOnlyRequested)
+        }
     }
 
     private mutating func next(of host: String) -> Entry? {

@@ -118,12 +118,20 @@ final class BundleTransfer {
     func cancel() { exchange?.cancel() }
 }
 
+extension ResponseHead {
+    /// Checks that the body is a file of a bundle as it is sent: the length of what would have to be decoded is not known.
+    func requireAsSent(_ path: FolderPath, _ request: URLRequest) throws(DownloadError.Reason) {
+        let names = [path.string, request.url?.namedFile].compactMap(\.self)
+        if try codingToUndo(BodyContext(names: names)) != nil { throw .encoded(encoding ?? "") }
+    }
+}
+
 extension BundlePlan.File {
     /// Checks a response, 200 or 206, to a request for the bytes from an offset on.
     ///
     /// - Returns: How many bytes of the body are to be passed over.
     fileprivate func excess(_ head: ResponseHead, after offset: Int64) throws(DownloadError.Reason) -> Int64 {
-        if let encoding = head.encoding { throw .encoded(encoding) }
+        try head.requireAsSent(path, urlRequest)
         if let type = expected.unwelcomeType(of: head) { throw .wrongMediaType(type) }
         let now = Validator(head)
         if let known = validator.entityTag, let tag = now.entityTag, tag != known {

@@ -114,7 +114,7 @@ extension DownloadRun {
                 continue
             }
             let head = try await head(of: file, under: conditions)
-            if let encoding = head.encoding { throw DownloadError.Reason.encoded(encoding) }
+            try head.requireAsSent(file.path, file.urlRequest)
             if head.hasMalformedLength { throw DownloadError.Reason.connection(.malformed) }
             guard let length = head.contentLength ?? expected.length else {
                 throw DownloadError.Reason.unknownLength(file.path.string)

@@ -10,6 +10,8 @@ struct ResponseHead: Sendable {
     let isDecoded: Bool
     /// The values by lowercase name.
     private let fields: [String: String]
+    /// The values of `Set-Cookie`, which cannot be joined.
+    let cookies: [String]
 
     init(
         status: Int, isFramed: Bool? = nil, isDecoded: Bool = false, fields: [(name: String, value: String)]
@@ -17,6 +19,7 @@ struct ResponseHead: Sendable {
         self.status = status
         self.isFramed = isFramed
         self.isDecoded = isDecoded
+        cookies = fields.filter { $0.name.lowercased() == "set-cookie" }.map(\.value)
         self.fields = Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { first, second in
             "\(first), \(second)"
         }
@@ -61,31 +64,6 @@ struct ResponseHead: Sendable {
     /// The delay that the server requests, at most a year.
     func retryAfter(now: Int64) -> Duration? {
         self["retry-after"].flatMap { RetryAfter.parse($0, sent: self["date"], now: now) }
-    }
-
-    /// The encoding of the body; `nil` if there is none. Nobody offers a transfer coding but that of chunks.
-    var encoding: String? { transferCoding ?? contentCoding }
-
-    private var transferCoding: String? {
-        self["transfer-encoding"].map(\.trimmed).flatMap {
-            ["", "identity", "chunked"].contains($0.lowercased()) ? nil : $0
-        }
-    }
-
-    private var contentCoding: String? {
-        guard let name = self["content-encoding"]?.trimmed, !["", "identity"].contains(name.lowercased())
-        else {
-            return nil
-        }
-        // Some servers declare archives as encoded, whose content is the archive: browsers ignore that, too.
-        let type = self["content-type"]?.prefix { $0 != ";" }.trimmed.lowercased()
-        let isArchive = ["application/gzip", "application/x-gzip", "application/x-tgz"].contains(type)
-        return isArchive && !isDecoded && ContentCoding(name) == .gzip ? nil : name
-    }
-
-    /// The encoding of a whole body that can be decoded.
-    var decodableCoding: ContentCoding? {
-        transferCoding == nil ? contentCoding.flatMap(ContentCoding.init) : nil
     }
 }
 
@@ -289,23 +267,5 @@ enum RetryAfter {
         if text.isNumber { return .seconds(min(ByteNumber.parse(text) ?? year, year)) }
         let start = sent.flatMap { HTTPDate.parse($0.trimmed, now: now) } ?? now
         return HTTPDate.parse(text, now: now).map { .seconds(min(max(0, $0 - start), year)) }
-    }
-}
-
-/// How a server encoded content for its transfer (RFC 9110, section 8.4.1).
-enum ContentCoding: Sendable {
-    case gzip
-    case deflate
-
-    /// What to offer to servers.
-    static let offer = "gzip, deflate"
-
-    /// Returns `nil` for all others, and for several in a row.
-    init?(_ name: String) {
-        switch name.lowercased() {
-        case "gzip", "x-gzip": self = .gzip
-        case "deflate": self = .deflate
-        default: return nil
-        }
     }
 }

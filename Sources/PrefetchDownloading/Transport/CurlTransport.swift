@@ -18,7 +18,7 @@
         }
 
         func start(_ request: URLRequest) -> Exchange {
-            let exchange = Exchange(isSecure: request.url?.scheme?.lowercased() == "https")
+            let exchange = Exchange(request.url)
             loop.start(request, exchange)
             return exchange
         }

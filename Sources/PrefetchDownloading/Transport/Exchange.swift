@@ -21,10 +21,12 @@ final class Exchange: Sendable {
         var end: Result<Void, DownloadError.Reason>?
         /// Answers the call that is waiting for the server, or returns `false` if it must wait on.
         var reader: (@Sendable (inout State) -> Bool)?
-        /// The number of waits for the server so far.
-        var waits = 0
-        /// How many there had been when stalls were last looked for.
-        var seenWaits = 0
+        /// The bytes of the body that have arrived since stalls were last looked for.
+        var spanBytes = 0
+        /// Those of the last whole spans in which only the server was waited for; `nil` before stalls were first looked for.
+        var spans: [Int]?
+        /// Whether the connection has paused since then.
+        var hasPaused = false
         var isBodyWanted = false
         var isPaused = false
 
@@ -34,10 +36,13 @@ final class Exchange: Sendable {
 
     /// Whether the response uses TLS.
     let isSecure: Bool
+    /// The name of the file that the URL asks for.
+    let name: String?
     private let state = Mutex(State())
 
-    init(isSecure: Bool) {
-        self.isSecure = isSecure
+    init(_ url: URL?) {
+        isSecure = url?.scheme?.lowercased() == "https"
+        name = url?.namedFile
     }
 
     // MARK: Storing task
@@ -75,16 +80,27 @@ final class Exchange: Sendable {
     /// Ends the exchange. Does nothing if it is over.
     func cancel() { end(.connection(.cancelled)) }
 
+    /// Whether somebody waits for the server.
+    var isAwaited: Bool { state.withLock { $0.reader != nil } }
+
     var isOver: Bool { state.withLock { $0.end != nil } }
 
-    /// Ends the exchange if it has been waiting for the server since the last call, a time of `timeout` ago. So a stall is
-    /// detected after one to two times the timeout, and only time spent waiting for the server counts.
-    func endIfStalled(after timeout: Duration) {
-        let isStalled = state.withLock { state in
-            defer { state.seenWaits = state.waits }
-            return state.reader != nil && state.waits == state.seenWaits
+    /// Notes that a span of time is over, and ends the exchange if the server was too slow in the last ones. Only time spent
+    /// waiting for the server counts.
+    ///
+    /// - Parameter isAwaited: Whether another download waits for this one to end. Half the time is for a body only: an
+    ///   answer may take long to make.
+    func endSpan(_ limit: SpeedLimit, isAwaited: () -> Bool) {
+        let (spans, hasHead) = state.withLock { state in
+            if let spans = state.spans, state.reader != nil, !state.isPaused, !state.hasPaused {
+                state.spans = Array((spans + [state.spanBytes]).suffix(SpeedLimit.spans))
+            } else {
+                state.spans = []
+            }
+            (state.spanBytes, state.hasPaused) = (0, false)
+            return (state.spans ?? [], state.head != nil)
         }
-        if isStalled { end(.stalled(timeout)) }
+        if let time = limit.stall(after: spans, isAwaited: { hasHead && isAwaited() }) { end(.stalled(time)) }
     }
 
     /// Waits until `answer` returns a result. Cancels the exchange if the task is cancelled.
@@ -95,7 +111,6 @@ final class Exchange: Sendable {
             await withCheckedContinuation {
                 (continuation: CheckedContinuation<Result<Value, DownloadError.Reason>, Never>) in
                 change { state in
-                    state.waits += 1
                     state.reader = { state in
                         guard let result = answer(&state) else { return false }
                         continuation.resume(returning: result)
@@ -141,10 +156,12 @@ final class Exchange: Sendable {
     /// - Returns: Whether the connection is to go on at once; otherwise when ``Feed/proceed()`` is called.
     func receive(_ bytes: Data) -> Bool {
         change { state in
+            state.spanBytes += bytes.count
             if state.end == nil { state.bytes.append(bytes) }
         }
         return state.withLock { state in
             state.isPaused = state.isFull
+            if state.isPaused { state.hasPaused = true }
             return !state.isPaused
         }
     }

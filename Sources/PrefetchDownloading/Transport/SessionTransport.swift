@@ -38,7 +38,7 @@ final class SessionTransport: Transport {
     }
 
     func start(_ request: URLRequest) -> Exchange {
-        let exchange = Exchange(isSecure: request.url?.scheme?.lowercased() == "https")
+        let exchange = Exchange(request.url)
         var request = request
         // A day: in effect none. The downloader detects stalls itself, and this also counts waits for the disk.
         request.timeoutInterval = 86_400

@@ -14,8 +14,8 @@ final class TestClock: Sendable {
         var listener: AsyncStream<Int>.Continuation?
     }
 
-    /// What the downloader's stall timeout is by default. Tests do not change it.
-    static let timeout = Duration.seconds(60)
+    /// How often the downloader looks for stalls by default. Tests do not change it.
+    static let timeout = Duration.seconds(60) / 16
 
     private let state = Mutex(State())
 
