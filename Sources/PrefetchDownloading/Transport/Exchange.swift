@@ -92,12 +92,16 @@ final class Exchange: Sendable {
     ///   answer may take long to make.
     func endSpan(_ limit: SpeedLimit, isAwaited: () -> Bool) {
         let (spans, hasHead) = state.withLock { state in
-            if let spans = state.spans, state.reader != nil, !state.isPaused, !state.hasPaused {
-                state.spans = Array((spans + [state.spanBytes]).suffix(SpeedLimit.spans))
+            if let spans = state.spans, !state.isPaused, !state.hasPaused {
+                // Otherwise what has arrived is being stored: the bytes count for the next span.
+                if state.reader != nil {
+                    state.spans = Array((spans + [state.spanBytes]).suffix(SpeedLimit.spans))
+                    state.spanBytes = 0
+                }
             } else {
-                state.spans = []
+                (state.spans, state.spanBytes) = ([], 0)
             }
-            (state.spanBytes, state.hasPaused) = (0, false)
+            state.hasPaused = false
             return (state.spans ?? [], state.head != nil)
         }
         if let time = limit.stall(after: spans, isAwaited: { hasHead && isAwaited() }) { end(.stalled(time)) }
