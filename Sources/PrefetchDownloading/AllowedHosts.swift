@@ -25,7 +25,11 @@ public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// - Parameter hosts: Names or addresses. `*.example.org` matches all subdomains of `example.org`, but not
     ///   `example.org` itself.
     public init(_ hosts: some Sequence<String>) {
-        self.init(patterns: Set(hosts.map { $0.lowercased() }))
+        self.init(
+            patterns: Set(
+                hosts.map { host in
+                    host.hasPrefix("*.") ? "*.\(Self.plain(String(host.dropFirst(2))))" : Self.plain(host)
+                }))
     }
 
     /// Creates a set of hosts, as ``init(_:)`` does.
@@ -36,7 +40,7 @@ public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Returns whether a host may be contacted. Case is ignored.
     public func contains(_ host: String) -> Bool {
         guard let patterns else { return true }
-        let host = host.lowercased()
+        let host = Self.plain(host)
         if patterns.contains(host) { return true }
         var rest = host[...]
         while let dot = rest.firstIndex(of: ".") {
@@ -44,6 +48,15 @@ public struct AllowedHosts: Sendable, Hashable, ExpressibleByArrayLiteral {
             if patterns.contains("*.\(rest)") { return true }
         }
         return false
+    }
+}
+
+extension AllowedHosts {
+    /// The name as it is asked for: in lower case, and if it is not ASCII as `xn--…`.
+    fileprivate static func plain(_ host: String) -> String {
+        let host = host.lowercased()
+        guard host.utf8.contains(where: { $0 >= 0x80 }) else { return host }
+        return URL(asWritten: "http://\(host)/")?.host()?.lowercased() ?? host
     }
 }
 
@@ -112,9 +125,11 @@ struct Origin: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns `nil` for a URL without a scheme or a host.
     init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host()?.lowercased(), !host.isEmpty else {
+        guard let scheme = url.scheme?.lowercased(), var host = url.host()?.lowercased(), !host.isEmpty else {
             return nil
         }
+        // Of a name that was given in other letters, `URL` tells codes, and asks for `xn--…`.
+        if host.contains("%") { host = URL(string: url.absoluteString)?.host()?.lowercased() ?? host }
         self.scheme = scheme
         self.host = host
         self.port = url.port ?? (scheme == "https" ? 443 : 80)

@@ -147,6 +147,11 @@ import Testing
         #expect(try problem("ftp://example.org/", configuration) == .unsupportedURL)
         configuration.allowsInsecureHTTP = true
         #expect(try problem("http://example.org/", configuration) == nil)
+        configuration.hosts = ["Bücher.example", "*.日本.example"]
+        #expect(try problem("https://bücher.example/", configuration) == nil)
+        #expect(try problem("https://xn--bcher-kva.example/", configuration) == nil)
+        #expect(try problem("https://a.日本.example/", configuration) == nil)
+        #expect(try problem("https://bucher.example/", configuration) == .hostNotAllowed)
     }
 
     @Test func nobodyIsAskedWhoIsNotAllowed() async throws {
