@@ -69,7 +69,7 @@ enum RequestPlan: Equatable, Sendable {
 
     /// Whether the response may be encoded: a range of an encoded response is none of the content, and the length of one
     /// not its length.
-    private var mayBeEncoded: Bool {
+    fileprivate var mayBeEncoded: Bool {
         switch self {
         case .whole, .newer: true
         case .rest, .confirmation, .unlike: false
