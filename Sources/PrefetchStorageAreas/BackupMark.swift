@@ -62,6 +62,27 @@ package struct BackupMark: Sendable {
         } ?? nil
     }
 
+    /// Whether a file without a mark can get one, found out by the removal of what it does not have.
+    package func isChangeable(on file: Descriptor) throws(FileSystemError) -> Bool {
+        do {
+            // What it has instead of the mark can be replaced, or will be when it is read.
+            guard try fileSystem.extendedAttribute(Self.attribute, of: file) == nil else { return true }
+            try fileSystem.setExtendedAttribute(Self.attribute, to: nil, of: file)
+            return true
+        } catch {
+            guard error.isUnsupported || error.isNotPermitted else { throw error }
+        }
+        #if !canImport(Darwin)
+            do {
+                try fileSystem.setNoDump(false, of: file)
+                return true
+            } catch {
+                guard error.isUnsupported || error.isNotPermitted else { throw error }
+            }
+        #endif
+        return false
+    }
+
     /// The result of a call, or `nil` if the file system does not support it.
     private func ifSupported<Result>(_ call: () throws(FileSystemError) -> Result)
         throws(FileSystemError) -> Result?

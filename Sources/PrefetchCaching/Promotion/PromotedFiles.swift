@@ -188,6 +188,13 @@ final class PromotedFiles: Sendable {
         return try isUnchanged(file, of: entry)
     }
 
+    /// Whether a file without a mark can get one, which is found out before all of it is read.
+    private func isMarkable(_ file: Descriptor, of entry: LedgerEntry) throws(FileSystemError) -> Bool {
+        let mark = BackupMark(fileSystem: fileSystem)
+        guard try mark.policy(of: file) == .include else { return false }
+        return try mark.isChangeable(on: file)
+    }
+
     /// Whether an open file, or the folder of a bundle, was written for an entry and has just the content that was written.
     func isUnchanged(_ file: Descriptor, of entry: LedgerEntry) throws(FileSystemError) -> Bool {
         guard try isOurs(file, by: entry) else { return false }
@@ -282,7 +289,9 @@ final class PromotedFiles: Sendable {
                 try destinations.support.renewExclusion(above: entry.folder, in: entry.area)
                 try fileSystem.withFile(entry.name.path, in: folder.descriptor, entry.examiningMode) {
                     file throws(FileSystemError) in
-                    if try hasLostMark(file, of: entry) { try mark(file, .exclude) }
+                    if try isMarkable(file, of: entry), try hasLostMark(file, of: entry) {
+                        try mark(file, .exclude)
+                    }
                     guard let last = try fileSystem.accessTime(of: file), last < now - Self.dayInNanoseconds
                     else { return }
                     try fileSystem.setAccessTime(now, of: file)
