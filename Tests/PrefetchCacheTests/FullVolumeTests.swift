@@ -100,6 +100,25 @@ struct FullVolumeTests {
         #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
     }
 
+    /// Nothing is there that could be evicted for it, nor was anything opened before.
+    @Test(arguments: SmallVolume.kinds)
+    func anItemOpensAlthoughNeitherAByteNorAnInodeIsFree(kind: SmallVolume.Kind) throws {
+        let volume = try SmallVolume(
+            kind, megabytes: 100, options: kind == .tmpfs ? "noatime,nr_inodes=4000" : "noatime")
+        let container = try TemporaryContainer(in: volume.root)
+        do {
+            let engine = try container.engine(probe: nil)
+            try engine.store(noise(1 << 20), "only", encoding: .forced(.identity))
+            try engine.close()
+        }
+        try volume.exhaustInodes()
+        try volume.fill()
+        let engine = try container.engine(probe: nil)
+        let opened = try #require(try engine.open("only").value)
+        #expect(opened.isFirstOpen)
+        try report(handedOver: [(opened.url, noise(1 << 20))])
+    }
+
     /// The probe is told that there is plenty: the write itself has to fail.
     ///
     /// Each length has a volume of its own: a child that another test starts has copies of all descriptors until it

@@ -244,6 +244,7 @@ final class Engine: Sendable {
         defer { history.save() }
         for pressure in try admission.maintain() { events.note(pressure) }
         try ledger.checkpoint()
+        keepSpareRoom()
         let now = environment.uptime()
         lastMaintenance.withLock { $0 = now }
     }
@@ -261,6 +262,16 @@ final class Engine: Sendable {
         }
     }
 
+    /// Once something is stored, it should be possible to open it.
+    private func keepSpareRoom() {
+        guard session.isWriter else { return }
+        do throws(FileSystemError) {
+            try destinations.support.spareRoom.keep()
+        } catch {
+            environment.logger.debug("No room was kept for opening.", metadata: ["error": "\(error)"])
+        }
+    }
+
     /// Whether nothing is lost but figures and recency if the catalog is not written.
     private var hasOnlyRead: Bool {
         !session.isWriter && catalog.inMemory { !$0.hasWritten && $0.pending.isOnlyUse }
@@ -275,6 +286,7 @@ final class Engine: Sendable {
         }
         stores.close(because: reason)
         claims.close()
+        keepSpareRoom()
         do {
             hasLeft = try catalog.close()
         } catch {

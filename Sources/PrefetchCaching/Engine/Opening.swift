@@ -7,18 +7,29 @@ extension Engine {
     /// Promotes an item at its first open, and returns its file.
     ///
     /// When a write fails although the volume reported room for it, as under a quota, other items are evicted and the
-    /// open is retried. As after a crash, it resumes where the attempt ended.
+    /// open is retried; at last with the room that is kept for that. As after a crash, it resumes where the attempt ended.
     func open(_ key: ItemKey, for watcher: OpenWatcher = .never) throws(CacheError) -> Lookup<PromotedFile> {
         // Leased from the first shortage on, so that the item itself is not evicted.
         var item: Descriptor?
         defer { if let item { environment.fileSystem.close(item) } }
-        let lookup = try admission.retryingAfterEviction {
-            () throws(CacheError) in
-            if item == nil { item = try folders.openItem(key.hash) }
-            guard let item else { return nil }
-            return try promoter.stager.bytesToOpen(key, item)
-        } _: { () throws(CacheError) in
-            try promoter.open(key, for: watcher)
+        func open() throws(CacheError) -> Lookup<PromotedFile> {
+            try admission.retryingAfterEviction {
+                () throws(CacheError) in
+                if item == nil { item = try folders.openItem(key.hash) }
+                guard let item else { return nil }
+                return try promoter.stager.bytesToOpen(key, item)
+            } _: { () throws(CacheError) in
+                try promoter.open(key, for: watcher)
+            }
+        }
+        let lookup: Lookup<PromotedFile>
+        do throws(CacheError) {
+            lookup = try open()
+        } catch {
+            guard error.isOutOfSpace, try onFiles(destinations.support.spareRoom.giveUp()) else {
+                throw error
+            }
+            lookup = try open()
         }
         return try noted(lookup, of: key)
     }

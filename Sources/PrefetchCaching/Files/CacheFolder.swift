@@ -107,7 +107,8 @@ package enum CacheFile: Hashable, Sendable {
                 self = .aside
             } else if let staged = CacheLayout.stagedName(ofJournal: name) {
                 self = .stagedJournal(of: staged)
-            } else if text == CacheLayout.keyLocks.string || Self.isFormerLock(text) {
+            } else if text == CacheLayout.keyLocks.string || SpareRoom.isPart(name) || Self.isFormerLock(text)
+            {
                 self = .lock
             } else {
                 return nil

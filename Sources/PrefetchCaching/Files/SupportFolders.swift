@@ -9,6 +9,7 @@ final class SupportFolders: Sendable {
     let fileSystem: any FileSystem
     let root: Directory
     let staging: Directory
+    var spareRoom: SpareRoom { SpareRoom(folder: staging) }
     private let durableNames = DurableNames()
 
     init(areas: StorageAreas, fileSystem: any FileSystem) throws(CacheError) {

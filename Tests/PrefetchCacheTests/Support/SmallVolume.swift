@@ -199,4 +199,20 @@ final class SmallVolume: Sendable {
             }
         }
     }
+
+    /// The outsider creates files until no further one can be.
+    func exhaustInodes() throws {
+        let live = Self.live
+        let names = try Directory.openOrCreate(
+            FilePath(base.appending(path: "names").path), permissions: .ownerReadWriteExecute, in: live)
+        do throws(FileSystemError) {
+            for number in 0... {
+                try live.withFile(
+                    FilePath("\(number)"), in: names.descriptor, .createNew(.ownerReadWrite)
+                ) { _ in }
+            }
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+        }
+    }
 }
