@@ -53,8 +53,7 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The catalog or the ledger failed, with the message of SQLite.
     case database(name: String, message: String)
     /// Another process holds a lock that the call needs: of the catalog, the ledger, the configuration, or of an item.
-    /// The call waited for 5 seconds if that process is stopped or unknown, and for 30 if it is running, or on Darwin,
-    /// which does not tell. Nothing is lost or changed; content that was being stored has to be stored again.
+    /// The call waited for 5 seconds. Nothing is lost or changed; content that was being stored has to be stored again.
     case busy(String, by: LockHolder?)
     /// The catalog's own rows do not fit into the budget in addition to what cannot be evicted. The changes stay in
     /// memory.
