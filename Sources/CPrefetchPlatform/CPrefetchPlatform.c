@@ -25,6 +25,7 @@ const char *cplatform_commit(void) {
 #if __has_include(<linux/openat2.h>)
 #include <linux/openat2.h>
 #endif
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -67,6 +68,23 @@ int cplatform_set_byte_lock(int fd, int64_t start, int64_t length, int locked) {
     struct flock lock = {
         .l_type = locked ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
     return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+void cplatform_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+// A hook of Swift's runtime (Concurrency.h), for programs that bring their own executor.
+extern void *swift_task_enqueueGlobal_hook;
+
+static void (*run_job)(void *job);
+
+__attribute__((swiftcall)) static void enqueue(void *job, void *original) {
+    (void)original;
+    run_job(job);
+}
+
+void cplatform_run_jobs(void (*run)(void *job)) {
+    run_job = run;
+    swift_task_enqueueGlobal_hook = (void *)enqueue;
 }
 
 int cplatform_allocate(int fd, off_t length) { return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length); }

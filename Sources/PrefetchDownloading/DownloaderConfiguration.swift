@@ -96,7 +96,7 @@ struct DownloaderEnvironment: Sendable {
     }
     var power = PowerState.live
     /// Waits, and throws when the task is cancelled.
-    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    var sleep: @Sendable (Duration) async throws -> Void = { try await Timers.shared.sleep(for: $0) }
     /// The current time in seconds since 1970, for comparison with servers' dates.
     var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     /// How many seconds the device's time zone is ahead at a time, in seconds since 1970.

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import PrefetchFileSystem
 internal import Synchronization
 
@@ -80,22 +79,5 @@ final class CodecLoan {
 
     deinit {
         pool.giveBack(codec)
-    }
-}
-
-/// The results of `work` for 0 ..< `count`, computed on as many threads as there are cores.
-package func inParallel<Result>(_ count: Int, _ work: (Int) -> Result) -> [Result] {
-    guard count > 1 else { return (0..<count).map(work) }
-    return withoutActuallyEscaping(work) { work in
-        [Result](unsafeUninitializedCapacity: count) { buffer, initialized in
-            // Safe to share: `concurrentPerform` returns only after all iterations have finished, and each iteration
-            // initialises only its own element.
-            nonisolated(unsafe) let results = buffer
-            nonisolated(unsafe) let work = work
-            DispatchQueue.concurrentPerform(iterations: count) { index in
-                results.initializeElement(at: index, to: work(index))
-            }
-            initialized = count
-        }
     }
 }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 
 /// The root command, which inspects and manages an app's cache.
-@main
 struct Cachectl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Inspects and manages a prefetch cache.",
@@ -34,11 +33,6 @@ struct Cachectl: AsyncParsableCommand {
     static var commandNames: Set<String> { Set(commands.map { $0._commandName }) }
 
     static var allNames: [String] { ["help"] + configuration.subcommands.map { $0._commandName } }
-
-    static func main() async {
-        StandardStreams.prepare()
-        await Invocation(arguments: ArgumentBytes.ofProcess).run().exit()
-    }
 }
 
 /// One run of the command, from its arguments to its exit code.

@@ -54,6 +54,12 @@ int cplatform_is_being_written(int fd);
 /// 0 is all that follows. Returns 0, or -1 with errno.
 int cplatform_set_byte_lock(int fd, int64_t start, int64_t length, int locked);
 
+/// Names the calling thread; at most 15 bytes.
+void cplatform_name_thread(const char *name);
+
+/// Has `run` run all tasks without an executor of their own, instead of Dispatch. To be called before the first task.
+void cplatform_run_jobs(void (*run)(void *job));
+
 /// Returns 1 when a file or folder is on a file system that opens what it has in memory without asking anybody, and tells
 /// what that is (ext4, XFS, btrfs, F2FS); otherwise 0.
 int cplatform_tells_what_is_cached(int fd);

@@ -113,7 +113,9 @@ extension PrefetchCache {
         for key: ItemKey, patience: Duration, fetching fetch: DistantFetch?
     ) -> ContentReader {
         // The real clock: tests of readers bring their own.
-        ContentReader(key, of: self, patience: patience, fetching: fetch) { try await Task.sleep(for: $0) }
+        ContentReader(key, of: self, patience: patience, fetching: fetch) {
+            try await Timers.shared.sleep(for: $0)
+        }
     }
 
     /// Returns what is known about a key; `nil` when it is neither cached nor promoted. Does not count as a use.

@@ -1,5 +1,3 @@
-internal import Dispatch
-
 /// The threads of one cache, in lanes that do not take threads from each other.
 ///
 /// Calls that may wait for another process and reads, which never do, have separate lanes: however many calls wait,
@@ -11,7 +9,7 @@ final class Lanes: Sendable {
     let downloads = BlockingExecutor()
     private let reads = BlockingExecutor()
     private let calls = BlockingExecutor()
-    private let background = DispatchQueue(label: "PrefetchCache.background", qos: .utility)
+    private let background = BlockingExecutor(width: 1)
 
     enum Lane {
         /// Waits for nothing but the volume.
@@ -43,11 +41,15 @@ final class Lanes: Sendable {
         Task.detached(executorPreference: calls, priority: .userInitiated) { await body() }
     }
 
+    /// What is due by then is done at once where the system starts no thread for timers; what is due later is not done.
+    private static let soon = Duration.seconds(1)
+
     /// Runs `body` later, once, on a thread that may block. One at a time.
     func run(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
-        // Not as nanoseconds in an `Int`, which has 32 bits on a watch and ends after two seconds.
-        let (seconds, attoseconds) = delay.components
-        background.asyncAfter(
-            deadline: .now() + (Double(seconds) + Double(attoseconds) * 1e-18), execute: body)
+        let run = { @Sendable [background] in
+            _ = Task.detached(executorPreference: background, priority: .utility) { body() }
+        }
+        if delay > .zero, Timers.shared.run(after: delay, run) { return }
+        if delay <= Self.soon { run() }
     }
 }

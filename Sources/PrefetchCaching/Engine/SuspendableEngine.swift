@@ -46,7 +46,7 @@ final class SuspendableEngine: Sendable {
     private let state: UnfairMutex<State>
     /// Suspends, resumes and closes in the order of the calls: a `resume()` that is overtaken by the next `suspend()`
     /// would leave the cache running in a process that is about to be frozen.
-    private let turns = DispatchQueue(label: "PrefetchCache.suspension", qos: .userInitiated)
+    private let turns = BlockingExecutor(width: 1)
 
     /// - Parameter reopen: Opens the cache in an environment.
     init(
@@ -124,7 +124,16 @@ final class SuspendableEngine: Sendable {
 
     /// As ``suspend(isolation:)``, for a thread that may block.
     func suspendAndWait() throws(CacheError) {
-        try turns.sync { Result { () throws(CacheError) in try suspendInTurn() } }.get()
+        let outcome = Mutex<Result<Void, CacheError>>(.success(()))
+        let isOver = DispatchSemaphore(value: 0)
+        start { () throws(CacheError) in
+            try self.suspendInTurn()
+        } ended: { result in
+            outcome.withLock { $0 = result }
+            isOver.signal()
+        }
+        isOver.wait()
+        try outcome.withLock(\.self).get()
     }
 
     private func suspendInTurn() throws(CacheError) {
@@ -186,8 +195,17 @@ final class SuspendableEngine: Sendable {
         _ body: @escaping @Sendable () throws(CacheError) -> Void
     ) async throws(CacheError) {
         let result = await withCheckedContinuation { continuation in
-            turns.async { continuation.resume(returning: Result { () throws(CacheError) in try body() }) }
+            start(body) { continuation.resume(returning: $0) }
         }
         try result.get()
+    }
+
+    private func start(
+        _ body: @escaping @Sendable () throws(CacheError) -> Void,
+        ended: @escaping @Sendable (Result<Void, CacheError>) -> Void
+    ) {
+        Task.detached(executorPreference: turns, priority: .userInitiated) {
+            ended(Result { () throws(CacheError) in try body() })
+        }
     }
 }

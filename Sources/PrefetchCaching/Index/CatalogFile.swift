@@ -59,7 +59,8 @@ struct CatalogFile: Sendable {
                     """)
         }
         queue = try DatabaseQueue(
-            path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration)
+            path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration
+        ).disposable
         guard let identity = try Self.identity(in: root),
             // Otherwise this is the identity of a file that has replaced the open one.
             !queue.unsafeRead(\.hasMoved)

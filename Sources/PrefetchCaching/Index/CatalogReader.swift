@@ -46,7 +46,8 @@ struct CatalogView: Sendable {
                 try CatalogFile.undoUnfinished(database)
             }
             let queue = try DatabaseQueue(
-                path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration)
+                path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration
+            ).disposable
             return .usable(CatalogView(queue: queue, folders: folders))
         } catch let error as CatalogFile.Unusable {
             return .unusable(error.description)
@@ -330,7 +331,7 @@ extension DatabaseQueue {
         configuration.busyMode = .callback(Patience().busyCallback())
         configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
         // GRDB reads from the file when it opens it.
-        return try retrying { try DatabaseQueue(path: path, configuration: configuration) }
+        return try retrying { try DatabaseQueue(path: path, configuration: configuration).disposable }
     }
 
     fileprivate func readOnly<Result>(_ body: (Database) throws -> Result) throws -> Result {

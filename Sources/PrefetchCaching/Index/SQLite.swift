@@ -260,3 +260,12 @@ extension Row {
         }
     }
 }
+
+extension DatabaseQueue {
+    /// This queue, which stays for ever if the system starts no thread: Dispatch disposes of it on one of its own, for which
+    /// it waits.
+    var disposable: DatabaseQueue {
+        if !startThread(named: "dispose", {}) { _ = Unmanaged.passRetained(self) }
+        return self
+    }
+}

@@ -340,7 +340,8 @@ final class Ledger: PromotionLedger {
         }
         let queue = try DatabaseQueue(
             path: folder.databasePath(CacheLayout.ledger, at: path.removingLastComponent()),
-            configuration: configuration)
+            configuration: configuration
+        ).disposable
         try queue.writeWithoutTransaction { database in
             try explainingErrors(of: database) { try LedgerSchema.bringUpToDate(database) }
         }

@@ -29,7 +29,7 @@ enum LedgerImage {
         configuration.label = "PrefetchCache.ledger.image"
         let content = try content(in: folder, at: path)
         configuration.prepareDatabase { try load(content, into: $0) }
-        let queue = try DatabaseQueue(configuration: configuration)
+        let queue = try DatabaseQueue(configuration: configuration).disposable
         let version = try queue.writeWithoutTransaction { database in
             try LedgerSchema.refuseNewer(database)
             let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0

@@ -51,6 +51,8 @@
 
         /// In milliseconds. The thread is woken for anything that it has to do.
         private static let longestWait: Int32 = 600_000
+        /// For how long it waits at a time on a thread that others need, in milliseconds.
+        private static let shortWait: Int32 = 5
 
         private let state = UnfairMutex(State())
         // Of all calls only that of `curl_multi_wakeup` is made by another thread than the loop's, which curl allows.
@@ -76,7 +78,12 @@
             }
             tell(transfer, .start(request, exchange))
             exchange.begin(CurlFeed(loop: self, transfer: transfer))
-            if isFirst { Thread.detachNewThread { [self] in run() } }
+            guard isFirst, !startThread(named: "PrefetchDownload", { [self] in run() }) else { return }
+            // At a limit of the system it shares a thread with all other tasks.
+            Task.detached { [self] in
+                var transfers: [Int: CurlTransfer] = [:]
+                while step(&transfers, waiting: Self.shortWait) { await Task.yield() }
+            }
         }
 
         func close() {
@@ -92,36 +99,39 @@
         // MARK: The thread
 
         private func run() {
-            Thread.current.name = "PrefetchDownloader"
             var transfers: [Int: CurlTransfer] = [:]
-            while true {
-                let (commands, isClosed) = state.withLock { state in
-                    defer { state.commands = [] }
-                    return (state.commands, state.isClosed)
-                }
-                for (number, command) in commands {
-                    switch command {
-                    case .start(let request, let exchange):
-                        let transfer = CurlTransfer(number, request, exchange, trusting: authorities)
-                        if transfer.begin(in: multi) { transfers[number] = transfer }
-                    case .cancel: transfers.removeValue(forKey: number)?.remove(from: multi)
-                    case .proceed: transfers[number]?.proceed()
-                    }
-                }
-                if isClosed, commands.isEmpty, transfers.isEmpty { return }
-                var (running, left): (Int32, Int32) = (0, 0)
-                curl_multi_perform(multi, &running)
-                while let message = curl_multi_info_read(multi, &left)?.pointee {
-                    guard message.msg == CURLMSG_DONE, let transfer = CurlTransfer.of(message.easy_handle)
-                    else {
-                        continue
-                    }
-                    transfers[transfer.number] = nil
-                    transfer.finish(message.data.result)
-                    transfer.remove(from: multi)
-                }
-                curl_multi_poll(multi, nil, 0, Self.longestWait, nil)
+            while step(&transfers, waiting: Self.longestWait) {}
+        }
+
+        /// - Returns: Whether there is more to do.
+        private func step(_ transfers: inout [Int: CurlTransfer], waiting milliseconds: Int32) -> Bool {
+            let (commands, isClosed) = state.withLock { state in
+                defer { state.commands = [] }
+                return (state.commands, state.isClosed)
             }
+            for (number, command) in commands {
+                switch command {
+                case .start(let request, let exchange):
+                    let transfer = CurlTransfer(number, request, exchange, trusting: authorities)
+                    if transfer.begin(in: multi) { transfers[number] = transfer }
+                case .cancel: transfers.removeValue(forKey: number)?.remove(from: multi)
+                case .proceed: transfers[number]?.proceed()
+                }
+            }
+            if isClosed, commands.isEmpty, transfers.isEmpty { return false }
+            var (running, left): (Int32, Int32) = (0, 0)
+            curl_multi_perform(multi, &running)
+            while let message = curl_multi_info_read(multi, &left)?.pointee {
+                guard message.msg == CURLMSG_DONE, let transfer = CurlTransfer.of(message.easy_handle)
+                else {
+                    continue
+                }
+                transfers[transfer.number] = nil
+                transfer.finish(message.data.result)
+                transfer.remove(from: multi)
+            }
+            curl_multi_poll(multi, nil, 0, milliseconds, nil)
+            return true
         }
     }
 

@@ -106,7 +106,7 @@ struct StyledLine {
     }
 }
 
-/// Handles signals on a dispatch queue instead of letting them end the process. Only the second terminating signal
+/// Handles signals on a thread of its own instead of letting them end the process. Only the second terminating signal
 /// still does.
 final class SignalHandler {
     private final class FirstSignal: Sendable {
@@ -129,10 +129,35 @@ final class SignalHandler {
         }
     }
 
+    /// Calls the handler in use on a thread of its own, which hears of signals by a pipe: little can be done while one is
+    /// handled.
+    private enum Listener {
+        static let handler = Mutex<(@Sendable (CInt) -> Void)?>(nil)
+
+        /// The end of the pipe to write to; `nil` where no thread can be started, or no pipe made.
+        static let writeEnd: CInt? = {
+            var ends: [CInt] = [-1, -1]
+            guard pipe(&ends) == 0 else { return nil }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            let readEnd = ends[0]
+            let isHeard = startThread(named: "signals") {
+                var number: UInt8 = 0
+                while true {
+                    guard read(readEnd, &number, 1) == 1 else { continue }
+                    handler.withLock(\.self)?(CInt(number))
+                }
+            }
+            if isHeard { return ends[1] }
+            for end in ends { close(end) }
+            return nil
+        }()
+    }
+
     private let numbers: [CInt]
-    private let sources: [any DispatchSourceSignal]
     private let first = FirstSignal()
 
+    /// Where no thread can be started, signals keep their default actions.
+    ///
     /// - Parameters:
     ///   - urgent: Called at the second terminating signal, just before the process ends.
     ///   - body: Called at every other signal.
@@ -140,14 +165,9 @@ final class SignalHandler {
         _ numbers: [CInt], urgent: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable (CInt) -> Void
     ) {
-        let queue = DispatchQueue(label: "cachectl.signals")
-        let registered = DispatchGroup()
-        self.numbers = numbers
-        sources = numbers.map { [first] number in
-            // Dispatch sources receive signals even if they are ignored.
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler {
+        self.numbers = Listener.writeEnd == nil ? [] : numbers
+        Listener.handler.withLock { [first] handler in
+            handler = { number in
                 if [SIGINT, SIGTERM, SIGHUP].contains(number) {
                     switch first.note(number) {
                     case .first: break
@@ -159,13 +179,15 @@ final class SignalHandler {
                 }
                 body(number)
             }
-            registered.enter()
-            source.setRegistrationHandler { registered.leave() }
-            source.resume()
-            return source
         }
-        // Dispatch begins to listen on a thread of its own. A signal that came before that would be lost.
-        registered.wait()
+        for number in self.numbers {
+            signal(number) { number in
+                let error = errno
+                var byte = UInt8(truncatingIfNeeded: number)
+                if let end = Listener.writeEnd { _ = write(end, &byte, 1) }
+                errno = error
+            }
+        }
     }
 
     /// Ends the process at the first signal, as without a handler, but with a failure as JSON. Signals that are ignored, as
@@ -189,12 +211,7 @@ final class SignalHandler {
     /// Restores the default actions of the signals: from now on, any of them ends the process. After a first one, it may
     /// still be repeated, so all stay as they are: a second one ends the process anyway.
     func end() {
-        if firstSignal != nil {
-            // For the rest of the process: a source that nobody holds hears nothing.
-            for source in sources { _ = Unmanaged.passRetained(source as AnyObject) }
-            return
-        }
-        for source in sources { source.cancel() }
+        if firstSignal != nil { return }
         for number in numbers { signal(number, SIG_DFL) }
     }
 }

@@ -117,7 +117,11 @@ final class WatchWait {
             pollfd(fd: readsKeys ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
             pollfd(fd: isScreen ? -1 : STDOUT_FILENO, events: 0, revents: 0),
         ]
-        let count = poll(&polled, nfds_t(polled.count), Int32(clamping: duration.milliseconds))
+        var count: CInt
+        // Interrupted by a signal, of which the pipe tells.
+        repeat {
+            count = poll(&polled, nfds_t(polled.count), Int32(clamping: duration.milliseconds))
+        } while count < 0 && errno == EINTR
         guard count > 0 else { return .due }
         if polled[0].revents != 0, let wake = nextSignal() { return wake }
         if polled[2].revents != 0 { return .brokenPipe }

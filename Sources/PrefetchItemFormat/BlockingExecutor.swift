@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// As many threads as there are processors take one job after the other: to wake a thread costs more than most jobs. When
 /// jobs have waited for a while, threads compute or wait for something; then there is one more, up to ``width``, and the
-/// kernel shares the processors among them.
+/// kernel shares the processors among them. Where the system starts no thread at all, that of ``Timers`` takes them, or whoever enqueues one.
 package final class BlockingExecutor: TaskExecutor {
     private struct State: Sendable {
         var jobs: ArraySlice<UnownedJob> = []
@@ -62,10 +62,39 @@ package final class BlockingExecutor: TaskExecutor {
     private func call(_ missing: (duty: Duty, idle: IdleThread?)) {
         if let idle = missing.idle { return idle.wake(for: missing.duty) }
         // Not one of Dispatch's, which others may keep busy.
-        let thread = Thread { [self] in run(missing.duty) }
-        thread.name = "PrefetchCache"
-        thread.qualityOfService = .userInitiated
-        thread.start()
+        if startThread(named: "PrefetchCache", { [self] in run(missing.duty) }) { return }
+        let isAlone = state.withLock { state in
+            switch missing.duty {
+            case .watch:
+                state.isWatched = false
+                return false
+            case .work:
+                state.working -= 1
+                guard state.working == 0 else { return false }
+                state.working = 1
+                return true
+            }
+        }
+        // Rather not here, where the caller may hold a lock.
+        guard isAlone, !Timers.shared.run(after: .zero, { self.workHere() }) else { return }
+        // The job may be the last to hold this executor, which the runtime does not while it enqueues.
+        let this = Unmanaged.passRetained(self)
+        defer { this.release() }
+        workHere()
+    }
+
+    /// Takes jobs, as no thread of this executor does: on the one of timers or, without one, on that of whoever has enqueued a
+    /// job. Jobs that these enqueue wait for their turn.
+    private func workHere() {
+        while true {
+            let job = state.withLock { state in
+                let job = state.jobs.popFirst()
+                if job == nil { state.working -= 1 } else { state.taken += 1 }
+                return job
+            }
+            guard let job else { return }
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
     }
 
     // MARK: A thread
