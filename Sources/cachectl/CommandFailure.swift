@@ -86,6 +86,7 @@ struct CommandFailure: Error, Hashable {
                     + "'cachectl configure --keep-free'"
             case .lowValue:
                 "more budget makes room: 'cachectl configure --budget'"
+            case .expired: "give it a later --expires, or none"
             case .paused: "'cachectl stats --by source' shows what was opened"
             case .disabled: "'cachectl configure --storing on' switches it on"
             }

@@ -10,8 +10,9 @@ import Testing
     /// All that is compared. Bytes that left are not: of a purge that takes the catalog along they are unknown.
     static let compared: [PrefetchFigures.Metric] = [
         .stored, .storedBytes, .opened, .openedBytes, .read, .missed, .reopened, .used, .wasted, .delivered,
-        .deliveredBytes, .leftUnderPressure, .leftForBudget, .leftExpired, .leftOnRequest, .leftReplaced,
-        .leftDamaged, .leftPurged, .refusedUnderPressure, .refusedOverBudget, .refusedLowPriority,
+        .deliveredBytes, .leftUnderPressure, .leftForBudget, .leftExpired, .leftOnRequest, .leftRemoved,
+        .leftReplaced, .leftDamaged, .leftPurged, .refusedUnderPressure, .refusedOverBudget,
+        .refusedLowPriority,
         .refusedTooLarge, .refusedOpened, .refusedDisabled, .refusedLowValue, .refusedPaused,
     ]
 

@@ -129,10 +129,11 @@ import Testing
 
     @Test func theVolumeIsLookedAtOnceAMinuteWhileNothingHappens() throws {
         var item = ItemMetadata("short-lived")
-        item.expiresAt = 0
+        item.expiresAt = engine.environment.now() + 60_000
         try noise(100).withBytes { bytes throws(CacheError) in
             _ = try engine.store(bytes, as: item, encoding: .automatic)
         }
+        for _ in 0..<60 { _ = engine.environment.now() }
         schedule.watchWhileIdle()
         #expect(queue.delays == [.seconds(60)])
         queue.runAll()

@@ -122,7 +122,7 @@ import Testing
         let left = try engine.journal(after: nil).entries.filter { $0.kind == .left }
         #expect(
             Set(told(left)) == [
-                "left expired expired", "left request removed", "left replaced replaced",
+                "left expired expired", "left removed removed", "left replaced replaced",
                 "left damaged damaged", "left purged purged", "left request evicted", "left budget budget",
                 "left pressure pressure", "left pressure replaced",
             ])
@@ -191,7 +191,7 @@ import Testing
             if isFlushing { try engine.flush() }
         }
         let entries = try engine.journal(after: nil).entries.filter { $0.key == "a" && $0.kind != .missed }
-        let once = ["stored a", "read a", "left request a"]
+        let once = ["stored a", "read a", "left removed a"]
         #expect(told(entries) == once + once)
         #expect(entries.filter { $0.kind == .left }.map(\.storedAt) == storedAt)
     }
@@ -224,12 +224,12 @@ import Testing
         let told = try told(by: engine, after: end)
         #expect(
             told == [
-                "read removed", "missed purged", "left request removed", "stored removed",
+                "read removed", "missed purged", "left removed removed", "stored removed",
                 "left purged purged",
-                "stored purged", "left replaced replaced", "stored replaced", "left request replaced",
+                "stored purged", "left replaced replaced", "stored replaced", "left removed replaced",
             ])
         let figures = engine.history.rows().total
-        #expect(figures[.leftOnRequest] == 2 && figures[.leftPurged] == 1 && figures[.leftReplaced] == 1)
+        #expect(figures[.leftRemoved] == 2 && figures[.leftPurged] == 1 && figures[.leftReplaced] == 1)
         #expect(figures[.read] == 4 && figures[.wasted] == 1)
     }
 

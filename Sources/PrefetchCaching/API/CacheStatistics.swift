@@ -42,7 +42,7 @@ extension CacheStatistics {
     public var stores: Int64 { figures[.stored] }
     /// Items that were opened, or went straight to their destination, and are the user's files.
     public var promotions: Int64 { figures[.opened] + figures[.delivered] }
-    /// Items that were evicted.
+    /// Items that were evicted: not those that were removed by their keys.
     public var evictions: Int64 { figures.evicted }
     /// Charged bytes of these items.
     public var evictedBytes: Int64 { figures[.evictedChargedBytes] }

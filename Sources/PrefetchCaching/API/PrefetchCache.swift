@@ -138,7 +138,7 @@ public final class PrefetchCache: Sendable {
     /// to finish, and has no other effect. The five folders that the cache works in stay open until this object is
     /// released.
     ///
-    /// A process that ends without closing loses about a second of recency and nothing else.
+    /// A process that ends without closing loses about a second of recency and of figures, and nothing else.
     ///
     /// - Throws: ``CacheError/fileSystem(_:)`` and ``CacheError/database(name:message:)``. The cache is closed
     ///   nevertheless.

@@ -52,7 +52,7 @@ public struct PrefetchFigures: Hashable, Sendable {
         case leftExpired = 24
         /// Bytes of the items of ``leftExpired``.
         case leftExpiredBytes = 25
-        /// Items that the app or an operator removed or evicted.
+        /// Items that the app or an operator evicted.
         case leftOnRequest = 26
         /// Bytes of the items of ``leftOnRequest``.
         case leftOnRequestBytes = 27
@@ -64,12 +64,17 @@ public struct PrefetchFigures: Hashable, Sendable {
         case leftDamaged = 30
         /// Bytes of the items of ``leftDamaged``.
         case leftDamagedBytes = 31
-        /// Items whose files the system, or somebody else, removed.
+        /// Items whose files the system, or somebody else, removed. Also those that another process of the cache removed by
+        /// their keys, if it was killed before it noted that, or this one found them gone first.
         case leftPurged = 32
         /// Bytes of the items of ``leftPurged``.
         case leftPurgedBytes = 33
         /// Charged bytes that were freed by evicting items, for whatever reason.
         case evictedChargedBytes = 34
+        /// Items that the app or an operator removed by their keys.
+        case leftRemoved = 35
+        /// Bytes of the items of ``leftRemoved``.
+        case leftRemovedBytes = 36
 
         /// Items that were refused with ``Refusal/pressure(_:)``.
         case refusedUnderPressure = 40
@@ -87,10 +92,13 @@ public struct PrefetchFigures: Hashable, Sendable {
         case refusedLowValue = 46
         /// Items that were refused with ``Refusal/paused(source:)``.
         case refusedPaused = 47
+        /// Items that were refused with ``Refusal/expired``.
+        case refusedExpired = 48
 
         /// Bytes that a downloader fetched over the network.
         case fetchedBytes = 50
-        /// Bytes of these that had been fetched before.
+        /// Bytes of these that had been fetched before: by an earlier attempt, or for an item that left unused and is still
+        /// remembered. As many of those are as items are cached, at least 100 and at most 2,000.
         case fetchedAgainBytes = 51
         /// Bytes of these that were not kept.
         case fetchedInVainBytes = 52
@@ -219,8 +227,10 @@ public enum Departure: String, Hashable, Sendable, CaseIterable {
     case budget
     /// Its time was over.
     case expired
-    /// The app or an operator removed or evicted it.
+    /// The app or an operator evicted it.
     case request
+    /// The app or an operator removed it by its key.
+    case removed
     /// A newer item of the same key was stored.
     case replaced
     /// Its file did not hold what was stored.
@@ -236,6 +246,7 @@ public enum Departure: String, Hashable, Sendable, CaseIterable {
         case .budget: .leftForBudget
         case .expired: .leftExpired
         case .request: .leftOnRequest
+        case .removed: .leftRemoved
         case .replaced: .leftReplaced
         case .damaged: .leftDamaged
         case .purged: .leftPurged
@@ -250,6 +261,7 @@ public enum Departure: String, Hashable, Sendable, CaseIterable {
         case .budget: .leftForBudgetBytes
         case .expired: .leftExpiredBytes
         case .request: .leftOnRequestBytes
+        case .removed: .leftRemovedBytes
         case .replaced: .leftReplacedBytes
         case .damaged: .leftDamagedBytes
         case .purged: .leftPurgedBytes

@@ -42,6 +42,8 @@ public enum Refusal: Hashable, Sendable {
     case largerThanLargestItem(needed: Int64, largest: Int64)
     /// The user has opened this key; its file is theirs and is not replaced.
     case alreadyPromoted
+    /// The item's ``ItemMetadata/expirationDate`` was over before it was complete: it would not be served.
+    case expired
     /// Storing is switched off, see ``CacheConfiguration/isStoringEnabled``.
     case disabled
 
@@ -62,6 +64,7 @@ public enum Refusal: Hashable, Sendable {
         case .disabled: Self.reasons[5]
         case .lowValue: Self.reasons[6]
         case .paused: Self.reasons[7]
+        case .expired: Self.reasons[8]
         }
     }
 
@@ -70,6 +73,7 @@ public enum Refusal: Hashable, Sendable {
         ("lowPriority", .refusedLowPriority), ("largerThanLargestItem", .refusedTooLarge),
         ("alreadyPromoted", .refusedOpened), ("disabled", .refusedDisabled),
         ("lowValue", .refusedLowValue), ("paused", .refusedPaused),
+        ("expired", .refusedExpired),
     ]
 }
 
@@ -88,6 +92,7 @@ extension Refusal: CustomStringConvertible {
         case .largerThanLargestItem(let needed, let largest):
             "the item takes \(needed) bytes; one item may take at most \(largest), by default half the budget"
         case .alreadyPromoted: "the item was opened before and is now the user's file"
+        case .expired: "its time is over already"
         case .disabled: "storing is switched off"
         }
     }

@@ -41,7 +41,7 @@ final class Engine: Sendable {
     let promoter: Promoter
     /// As footers record it.
     let boot: UInt64?
-    let locks = ItemLocks()
+    var locks: ItemLocks { catalog.locks }
     let stores = UnfinishedStores()
     let claims: FetchClaims
     let departed = DepartedItems()
@@ -108,7 +108,7 @@ final class Engine: Sendable {
         destinations = Destinations(
             support: support, coordinator: environment.coordinator ?? Self.platformCoordinator)
         files = PromotedFiles(environment: environment, destinations: destinations)
-        cachedCopies = CachedCopies(folders: folders, files: files, locks: locks, catalog: catalog)
+        cachedCopies = CachedCopies(folders: folders, files: files, locks: catalog.locks, catalog: catalog)
         promoter = Promoter(
             environment: environment, folders: folders, files: files, copies: cachedCopies,
             ledger: self.ledger, codecs: codecs, admission: admission, patience())

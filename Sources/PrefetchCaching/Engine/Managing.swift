@@ -10,7 +10,7 @@ extension Engine {
     /// - Returns: Whether it was cached.
     func remove(_ key: ItemKey) throws(CacheError) -> Bool {
         do {
-            if try cachedCopies.remove(key, because: .request) {
+            if try cachedCopies.remove(key, because: .removed) {
                 events.send(.removed(key))
                 return true
             }
@@ -57,9 +57,10 @@ extension Engine {
         }
     }
 
-    /// All items in the order of priority and, within one priority, of use.
+    /// All items that have not expired, in the order of priority and, within one priority, of use.
     func items() throws(CacheError) -> [CachedItem] {
-        let listed = try catalog.reading { try $0.items() }
+        let now = environment.now()
+        let listed = try catalog.reading { try $0.items() }.filter { $0.expiresAt ?? .max > now }
         // Another process may have opened some without having noted it in the catalog yet.
         let opened: Set<KeyHash>
         do throws(CacheError) {

@@ -19,6 +19,7 @@ final class Catalog: Sendable {
     let session: WriterSession
     let events: EventHub
     let history: History
+    let locks = ItemLocks()
     let file = UnfairMutex(Opening.notYet)
     private let state = UnfairMutex(State())
 
@@ -122,6 +123,7 @@ final class Catalog: Sendable {
                     guard try growth.fit(into: budget) else {
                         throw CacheError.catalogOverBudget
                     }
+                    transaction.changes.explain(whyGone)
                     return result
                 }
                 isCounted = true
@@ -139,6 +141,11 @@ final class Catalog: Sendable {
             noteLost(evicted)
             throw error
         }
+    }
+
+    /// Why this process has removed an item whose file was found gone, if it did: it notes that while the transaction goes on.
+    private func whyGone(_ hash: KeyHash) -> Departure? {
+        locks.hold(hash) { inMemory { $0.pending.departure(of: hash) } }
     }
 
     /// Notes that items are gone whose rows came back with a transaction that failed.

@@ -60,6 +60,20 @@ final class RowChanges {
         if !isRebuilding { events.append(event) }
     }
 
+    /// Corrects the reasons of items that were found gone.
+    func explain(_ whyGone: (KeyHash) -> Departure?) {
+        for (index, event) in events.enumerated() {
+            guard case .left(.purged, let wasUsed) = event.kind else { continue }
+            do {
+                guard let reason = whyGone(try ItemKey(event.key).hash) else { continue }
+                events[index].kind = .left(reason, wasUsed: wasUsed)
+            } catch {
+                // A damaged row has no key.
+                continue
+            }
+        }
+    }
+
     /// Drops what was noted after `count` events, since it was rolled back, or recorded before.
     func forget(after count: Int) { events.removeLast(events.count - count) }
 }

@@ -120,6 +120,13 @@ struct PendingChanges: Sendable {
         return row
     }
 
+    /// Why the item that the row belongs to has gone, if it has.
+    func departure(of hash: KeyHash) -> Departure? {
+        guard let entry = entries[hash] else { return nil }
+        if case .removed(let reason) = entry.change { return entry.ended?.reason ?? reason }
+        return entry.ended?.reason
+    }
+
     mutating func missed(_ key: ItemKey) {
         if let known = misses.index(forKey: key) {
             misses.values[known].count += 1

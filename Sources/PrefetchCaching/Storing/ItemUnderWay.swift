@@ -73,6 +73,7 @@ final class ItemUnderWay: StoreUnderWay {
         guard !isFinished else { throw .writerIsFinished }
         partial.reservation.isLengthKnown = true
         do {
+            try engine.requireTimeLeft(metadata)
             let summary = try writer.finish(appending: last)
             let row = CatalogRow(
                 metadata, encoding: summary.encoding, contentBytes: summary.contentBytes,
@@ -196,8 +197,8 @@ final class ItemUnderWay: StoreUnderWay {
             throw error
         }
         switch refusal {
-        // A partial that can never fit is useless, and a full volume needs the space.
-        case .largerThanLargestItem, .full: cancel()
+        // A partial that can never fit, or be served, is useless, and a full volume needs the space.
+        case .largerThanLargestItem, .full, .expired: cancel()
         default: suspendOrCancel()
         }
         engine.admission.releaseAdvance()

@@ -144,6 +144,7 @@ extension Engine {
         }
         let begun = try refusing(partial.metadata) { () -> ItemUnderWay? in
             if let refusal = try admission.refusal() { throw Refused(refusal) }
+            try requireTimeLeft(partial.metadata)
             guard try self.partial(of: key)?.generation == partial.generation else { return nil }
             try catalog.beginWriting()
             guard let held = try takeOver(partial, terms) else { return nil }

@@ -229,12 +229,18 @@ extension Engine {
         let length = expectedLength ?? 0
         guard length <= ItemLimits.contentBytes else { throw ItemFormatError.contentTooLong }
         if let refusal = try admission.refusal() { throw Refused(refusal) }
+        try requireTimeLeft(metadata)
         try catalog.beginWriting()
         let reservation = Reservation(
             admission, charge: charge, for: Newcomer(metadata, terms), isLengthKnown: expectedLength != nil)
         try reservation.coverAll(length, of: metadata, isJournaled: keepingChunks)
         return HeldPartial(
             self, metadata, expectedLength: expectedLength, keepingChunks: keepingChunks, reservation)
+    }
+
+    /// - Throws: ``Refused`` for an item that would not be served.
+    func requireTimeLeft(_ metadata: ItemMetadata) throws(Refused) {
+        if metadata.hasExpired(at: environment.now) { throw Refused(.expired) }
     }
 
     /// Starts over when the system has purged the cache's folders since they were opened: what was reserved in the old
@@ -292,6 +298,9 @@ extension Engine {
         try usage.requireOpen()
         if let refusal = try admission.refusal() {
             return refused(refusal, metadata.key, from: metadata.source, bytes: expectedLength)
+        }
+        if metadata.hasExpired(at: environment.now) {
+            return refused(.expired, metadata.key, from: metadata.source, bytes: expectedLength)
         }
         let (knowledge, newcomer) = (history.knowledge(), Newcomer(metadata, terms))
         if terms.usesGate, knowledge.pauses(metadata.key, from: metadata.source) {

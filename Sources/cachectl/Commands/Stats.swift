@@ -200,8 +200,8 @@ extension CacheStatistics {
 extension PrefetchFigures {
     /// What prefetching did and was worth.
     fileprivate var described: KeyValuePairs<String, String?> {
-        let left = [Departure.pressure, .budget, .expired, .request, .replaced, .damaged, .purged]
-            .map { ($0, self[$0.items]) }.filter { $1 > 0 }.map { "\($1) \($0.rawValue)" }
+        let left = Departure.allCases.filter { $0 != .opened }.map { ($0, self[$0.items]) }
+            .filter { $1 > 0 }.map { "\($1) \($0.rawValue)" }
         var refused: [String] = []
         for metric in Metric.allCases where "\(metric)".hasPrefix("refused") && self[metric] > 0 {
             refused.append("\(self[metric]) \("\(metric)".dropFirst(7).lowercasedFirst)")

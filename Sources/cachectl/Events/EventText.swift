@@ -36,6 +36,7 @@ extension JournalEntry {
         "lowValue": "what could make room is worth at least as much",
         "paused": "its source is paused, since its items are not opened",
         "alreadyPromoted": "the user has it already", "disabled": "storing is switched off",
+        "expired": "its time was over already",
     ]
 
     /// `2026-03-01T12:00:00Z  left       1.2 MiB  KEY  [SOURCE]  evicted for the budget, never used`
@@ -65,7 +66,8 @@ extension Departure {
         case .pressure: "evicted, since the volume is short of space"
         case .budget: "evicted for the budget"
         case .expired: "its time was over"
-        case .request: "removed on request"
+        case .request: "evicted on request"
+        case .removed: "removed"
         case .replaced: "replaced by a newer one"
         case .damaged: "its file was damaged"
         case .purged: "the system, or somebody else, removed its file"

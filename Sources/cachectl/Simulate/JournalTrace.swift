@@ -29,7 +29,9 @@ struct JournalTrace {
     private(set) var period: ClosedRange<Int64>?
 
     private static let lackOfRoom: Set = ["overBudget", "lowPriority", "lowValue"]
-    private static let departures: Set<Departure> = [.replaced, .expired, .request, .damaged, .purged]
+    private static let departures: Set<Departure> = [
+        .replaced, .expired, .request, .removed, .damaged, .purged,
+    ]
     /// Larger numbers are those of a damaged file.
     private static let mostLookups: Int64 = 1_000_000
 

@@ -72,7 +72,8 @@ struct WatchEvent: Hashable {
         case Departure.pressure.rawValue: "evicted under pressure"
         case Departure.budget.rawValue: "evicted for the budget"
         case Departure.expired.rawValue: "expired"
-        case Departure.request.rawValue: "removed on request"
+        case Departure.request.rawValue: "evicted on request"
+        case Departure.removed.rawValue: "removed"
         default: "evicted"
         }
     }

@@ -108,7 +108,7 @@ import Testing
         let refusals: [Refusal] = [
             .disabled, .pressure(.low), .largerThanLargestItem(needed: 1, largest: 0),
             .overBudget(needed: 1, budget: 0), .lowPriority(0), .lowValue, .paused(source: ""),
-            .alreadyPromoted,
+            .alreadyPromoted, .expired,
         ]
         #expect(reasons == refusals.map { "`\($0.reason)`" })
     }

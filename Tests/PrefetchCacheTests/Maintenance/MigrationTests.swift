@@ -325,9 +325,11 @@ import Testing
         let engine = try container.engine()
         var metadata = ItemMetadata(key: "a.txt", destination: .documents("a.txt"))
         metadata.expiresAt = 1
+        let earlier = try container.engine(now: { 0 })
         _ = try prose(3000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
+            try earlier.store(bytes, as: metadata, encoding: .automatic)
         }
+        try earlier.close()
         try write(prose(3000), "a.txt")
         _ = try migrate(engine, as: .cached(to: .documents))
         #expect(try leftInOld.isEmpty)

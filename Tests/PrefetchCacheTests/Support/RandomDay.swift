@@ -182,7 +182,7 @@ struct RandomDay {
     private mutating func remove(on process: Int) throws {
         let key = anyKey()
         try prepareToReplace(key, on: process)
-        if try tell(process, "remove \(key)") == "removed" { model.leave(key, because: .request) }
+        if try tell(process, "remove \(key)") == "removed" { model.leave(key, because: .removed) }
         // That it was absent is noted as well.
         note(.removed, key, process)
     }

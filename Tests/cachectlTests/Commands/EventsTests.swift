@@ -46,7 +46,7 @@ import Testing
             told == [
                 "stored        4.9 KiB  opened  [feed]", "stored        4.9 KiB  evicted  [feed]",
                 "opened        4.9 KiB  opened  [feed]  the user's file now, for the first use",
-                "left          4.9 KiB  evicted  [feed]  removed on request, never used",
+                "left          4.9 KiB  evicted  [feed]  evicted on request, never used",
                 "refused                refused  storing is switched off",
             ])
         #expect(try lines("--key", "evicted") == [told[1], told[3]])
@@ -83,7 +83,7 @@ import Testing
         try container.succeed("put", "later", "-", input: text)
         try terminal.wait(for: "  later\r\n")
         try container.succeed("evict", "later")
-        try terminal.wait(for: "  later  removed on request, never used\r\n")
+        try terminal.wait(for: "  later  removed, never used\r\n")
         #expect(terminal.written.components(separatedBy: "  before").count == 2)
         #expect(!terminal.written.contains("\u{1B}"))
         terminal.send(SIGTERM)

@@ -33,8 +33,8 @@ import Testing
     }
 
     @Test(arguments: ["cat", "open"])
-    func anExpiredItemIsNotFound(_ command: String) throws {
-        try container.succeed("put", "k", "-", "--expires", "0s", input: text)
+    func anExpiredItemIsNotFound(_ command: String) async throws {
+        try await container.putExpired("k")
         let outcome = try container.cachectl(command, "k")
         #expect(outcome.status == 66)
         #expect(outcome.output.isEmpty)

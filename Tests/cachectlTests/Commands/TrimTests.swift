@@ -32,8 +32,8 @@ import Testing
         )
     }
 
-    @Test func whatHasExpiredGoes() throws {
-        try container.succeed("put", "old", "-", "--expires", "0s", input: text)
+    @Test func whatHasExpiredGoes() async throws {
+        try await container.putExpired("old")
         try container.succeed("put", "new", "-", "--expires", "1h", input: text)
         try container.succeed("trim")
         #expect(try container.list().compactMap { $0["key"] as? String } == ["new"])

@@ -1,4 +1,6 @@
 import Foundation
+import PrefetchCaching
+import PrefetchItemFormat
 import Testing
 
 /// An app's container with a cache in it, and the command that works on it.
@@ -75,6 +77,19 @@ struct Container {
             sourceLocation: sourceLocation)
         #expect(object["schemaVersion"] as? Int == 1, sourceLocation: sourceLocation)
         return object
+    }
+
+    /// Stores an item that has expired by now.
+    func putExpired(_ key: String) async throws {
+        let cache = try await PrefetchCache(areas: .container(at: root))
+        var (lifetime, outcome) = (0.01, StoreOutcome.refused(.expired))
+        while outcome == .refused(.expired) {
+            lifetime *= 2
+            let end = Date(timeIntervalSinceNow: lifetime)
+            outcome = try await cache.store(text, as: ItemMetadata(key: ItemKey(key), expirationDate: end))
+            while case .stored = outcome, Date() <= end { await Task.yield() }
+        }
+        try await cache.close()
     }
 
     /// The items that `list` printed.
