@@ -30,6 +30,57 @@ import Testing
         #expect(try engine.open("Doc.txt").value?.url == document("Doc.txt"))
     }
 
+    private func storeAndOpen(_ key: ItemKey, in folder: FolderPath, _ engine: Engine) throws -> PromotedFile?
+    {
+        let destination = Destination.documents(try FileName(key.string), in: folder)
+        _ = try prose(5000).withBytes { bytes throws(CacheError) in
+            try engine.store(
+                bytes, as: ItemMetadata(key: key, destination: destination), encoding: .automatic)
+        }
+        return try engine.open(key).value
+    }
+
+    /// Folders that the library made go with their last file. Those of the user stay.
+    @Test func noEmptyFoldersAreLeft() throws {
+        let engine = try container.engine()
+        #expect(try storeAndOpen("one", in: "Shows/Season 1", engine) != nil)
+        #expect(try storeAndOpen("two", in: "Shows/Season 2", engine) != nil)
+        #expect(try engine.deletePromotedFile("one"))
+        #expect(!FileManager.default.fileExists(atPath: document("Shows/Season 1").path))
+        #expect(FileManager.default.fileExists(atPath: document("Shows/Season 2/two").path))
+        #expect(try engine.deletePromotedFile("two"))
+        #expect(!FileManager.default.fileExists(atPath: document("Shows").path))
+        #expect(FileManager.default.fileExists(atPath: container.documents.path))
+
+        try FileManager.default.createDirectory(at: document("Mine"), withIntermediateDirectories: true)
+        #expect(try storeAndOpen("three", in: "Mine/Made", engine) != nil)
+        #expect(try engine.deletePromotedFile("three"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: container.documents.path) == ["Mine"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: document("Mine").path).isEmpty)
+    }
+
+    /// It looked empty when it was removed, and an item is about to be opened into it.
+    @Test(arguments: [false, true])
+    func aFolderThatIsRemovedBeforeAFileArrivesIsMadeAnew(isJoint: Bool) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let (folder, removals) = (document("Made"), CallCounter())
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .rename, operation.newName == "one", removals.next() == 0 else { return }
+            _ = rmdir(folder.path)
+        }
+        let destination = Destination.documents("one", in: "Made")
+        for key in ["one", "other"] as [ItemKey] {
+            _ = try prose(5000).withBytes { bytes throws(CacheError) in
+                try engine.store(
+                    bytes, as: ItemMetadata(key: key, destination: destination), encoding: .automatic)
+            }
+        }
+        let opened = try isJoint ? engine.open(["one", "other"])[0].get() : engine.open("one")
+        #expect(opened.value?.url == folder.appending(path: "one"))
+        #expect(removals.value > 1)
+    }
+
     @Test func aFileThatItsUserHasChangedIsDeletedAsWell() throws {
         let engine = try container.engine()
         try engine.store(prose(5000), "Doc.txt")

@@ -52,15 +52,54 @@ final class SupportFolders: Sendable {
     ) throws(FileSystemError) -> Directory {
         while true {
             do {
-                _ = try fileSystem.makeDirectory(
+                let isNew = try fileSystem.makeDirectory(
                     name.path, in: folder.descriptor, permissions: permissions)
                 let inner = try fileSystem.open(name.path, in: folder.descriptor, .directory)
                 let opened = Directory(inner, of: fileSystem)
+                if isNew { try noteCreated(inner) }
                 try durableNames.flush(name.path, of: opened, in: folder)
                 return opened
             } catch {
                 guard error.isRefusedName, let other = name.adapted(to: error.errno) else { throw error }
                 name = other
+            }
+        }
+    }
+
+    /// The attribute of a folder that was made for promoted items.
+    private static let createdAttribute = "user.prefetchcache.created"
+
+    /// Where there are no attributes, the folder stays when it is empty again.
+    private func noteCreated(_ folder: Descriptor) throws(FileSystemError) {
+        do {
+            try fileSystem.setExtendedAttribute(Self.createdAttribute, to: [1], of: folder)
+        } catch {
+            guard error.isUnsupported || error.isOutOfSpace else { throw error }
+        }
+    }
+
+    /// Removes the folders that a file has left empty, the innermost first, as far as they were made for promoted items. An
+    /// area's own folder stays, and so does the one that backups exclude.
+    func removeEmptyFolders(_ path: FolderPath?, in area: Area) throws(FileSystemError) {
+        var path = path
+        while let folder = path, let name = folder.components.last {
+            let outer = folder.components.dropLast()
+            do { path = try outer.isEmpty ? nil : FolderPath(Array(outer)) } catch { return }
+            if path == nil, isBelowExcludedFolder(folder, in: area) { return }
+            guard let parent = try existingDestination(in: area, path),
+                let inner = try existingDestination(in: area, folder),
+                try BackupMark(fileSystem: fileSystem).attribute(Self.createdAttribute, of: inner.descriptor)
+                    != nil
+            else { return }
+            do {
+                try fileSystem.removeDirectory(name.path, in: parent.descriptor)
+                try fileSystem.synchronize(parent.descriptor)
+            } catch {
+                guard error.isNotFound || error.errno == .directoryNotEmpty || error.errno == .fileExists
+                else {
+                    throw error
+                }
+                return
             }
         }
     }

@@ -99,6 +99,7 @@ extension Engine {
             try environment.fileSystem.synchronize(folder.descriptor)
         }
         try ledger.remove(entry)
+        files.tidy(after: entry)
     }
 }
 

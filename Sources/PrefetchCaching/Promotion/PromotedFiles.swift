@@ -455,6 +455,16 @@ final class PromotedFiles: Sendable {
         return false
     }
 
+    /// Removes the folders that the removal of a file has left empty. A failure is only logged: the file is gone.
+    func tidy(after entry: LedgerEntry) {
+        do {
+            try destinations.support.removeEmptyFolders(entry.folder, in: entry.area)
+        } catch {
+            environment.logger.warning(
+                "An empty folder could not be removed.", metadata: ["error": "\(error)"])
+        }
+    }
+
     /// - Returns: Whether it was there.
     private func deleteBundle(
         _ entry: LedgerEntry, _ identity: FileAttributes.Identity, in folder: Directory, by staging: Directory

@@ -60,6 +60,9 @@ final class Promoter: Sendable {
             return try openUnderLock(key, watcher)
         } catch .overtaken {
             return try openUnderLock(key, watcher)
+        } catch .destination(_, let error) where error.isNotFound {
+            // The folder was removed when it was empty. It is made anew.
+            return try openUnderLock(key, watcher)
         }
     }
 
@@ -128,6 +131,7 @@ final class Promoter: Sendable {
             }
             try copies.drop([key])
             try ledger.remove(entry)
+            if isDeleted { files.tidy(after: entry) }
             return (true, isDeleted)
         }
     }

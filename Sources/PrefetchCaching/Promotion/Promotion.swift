@@ -423,6 +423,7 @@ struct Promotion {
     /// may have caused: the item is retried alone, and others are evicted for it.
     private mutating func fail(_ index: Int, _ error: CacheError) {
         if isJoint, error.isOutOfSpace { return }
+        if isJoint, case .destination(_, let error) = error, error.isNotFound { return }
         if isJoint, !areIntentsEntered {
             switch error {
             case .insufficientSpace: return
