@@ -64,6 +64,38 @@ import Testing
         #expect(!engine.hasPendingChanges)
     }
 
+    private func use(_ numbers: Range<Int>) throws {
+        for number in numbers { engine.catalog.noteHit(try ItemKey(number: number).hash) }
+    }
+
+    /// Readers that note more than is written wait, but not for a catalog that nobody can write.
+    @Test func readersWaitForALongBacklogUntilItIsTaken() async throws {
+        let most = PendingChanges.mostWithoutWaiting
+        try use(0..<most - 1)
+        // Uses of one item are one change.
+        try use(0..<most - 1)
+        #expect(!schedule.hasLongBacklog)
+        try use(most - 1..<most)
+        #expect(schedule.hasLongBacklog)
+        try engine.flush()
+        #expect(!schedule.hasLongBacklog)
+        try use(0..<most)
+        await schedule.waitForBacklog()
+        #expect(!schedule.hasLongBacklog, "it was waited for in vain")
+        try use(most..<2 * most)
+        #expect(!schedule.hasLongBacklog)
+        try engine.flush()
+        try use(0..<most)
+        #expect(schedule.hasLongBacklog)
+    }
+
+    @Test func aBacklogIsBoundedAndCountsEveryUse() throws {
+        try use(0..<20_000)
+        try use(0..<20_000)
+        #expect(engine.catalog.inMemory { $0.pending.entries.count } < 17_000)
+        #expect(try engine.statistics().hits == 40_000)
+    }
+
     @Test func nothingIsWrittenAfterItWasStopped() throws {
         try engine.store(noise(100), "key")
         schedule.noteWork()

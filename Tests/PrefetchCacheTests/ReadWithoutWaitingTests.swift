@@ -51,6 +51,26 @@ import Testing
             #expect(try engine.statistics().hits == 2)
         }
 
+        /// On a single thread, another task has a turn only if the reader lets it.
+        @Test(.enabled(if: isPossible, "the file system of the temporary folder does not tell"))
+        func whoReadsWithoutAPauseLetsOthersGoFirst() async throws {
+            let cache = try await container.cache()
+            try await cache.store(noise(1000), as: ItemMetadata(key: Self.key))
+            let (executor, turns, most) = (BlockingExecutor(width: 1), CallCounter(), 50_000)
+            let reader = Task(executorPreference: executor) {
+                var reads = 0
+                while turns.value == 0, reads < most {
+                    _ = try await cache.read(Self.key)
+                    reads += 1
+                }
+                return reads
+            }
+            await Task(executorPreference: executor) { _ = turns.next() }.value
+            let reads = try await reader.value
+            #expect(reads < most)
+            try await cache.close()
+        }
+
         @Test(.enabled(if: isPossible, "the file system of the temporary folder does not tell"))
         func anEmptyItemIsRead() throws {
             try engine.store(Data(), Self.key)

@@ -9,6 +9,7 @@ struct RealPrograms: AsyncParsableCommand {
         abstract: "Does with a cache what apps do, and watches it.",
         subcommands: [
             Feed.self, FeedDaemon.self, Tiles.self, TileWorker.self, Models.self, ModelStore.self,
+            Hammer.self, HammerWorker.self,
         ])
 }
 

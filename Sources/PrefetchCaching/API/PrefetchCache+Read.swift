@@ -15,6 +15,9 @@ extension PrefetchCache {
     /// For a cached item the result is what was stored, or `nil`: key, length and checksums are compared.
     /// Cancelling the task has no effect.
     ///
+    /// A task that reads without a pause is suspended now and then, so that other tasks get a turn, and so that the uses that it
+    /// notes can be written.
+    ///
     /// The read counts as a use by the user, in the order of eviction and in the figures. Pass `false` as `recordingUse`
     /// for what the app does on its own account, such as making an index or a preview.
     ///
@@ -64,6 +67,11 @@ extension PrefetchCache {
         }
         if let content {
             running.flushing.noteWork()
+            if running.flushing.hasLongBacklog {
+                await running.flushing.waitForBacklog()
+            } else if lanes.mustGiveWay(at: environment.uptime()) {
+                await Task.yield()
+            }
             return .hit(content)
         }
         return try await run(in: .reads) { engine throws(CacheError) in

@@ -113,12 +113,14 @@ public final class PrefetchCache: Sendable {
         while true {
             let running = try await engine.running()
             do {
-                return try await lanes.run(lane) { () throws(CacheError) in
+                let result = try await lanes.run(lane) { () throws(CacheError) in
                     defer { running.flushing.noteWork() }
                     return try running.engine.usage.perform { () throws(CacheError) in
                         try body(running.engine)
                     }
                 }
+                if lane == .reads, running.flushing.hasLongBacklog { await running.flushing.waitForBacklog() }
+                return result
             } catch {
                 // A call that came too late, or was interrupted, is made again. The error of a writer stays.
                 guard error == .suspended, running.engine.usage.isSuspended else { throw error }

@@ -60,6 +60,28 @@ final class FlushSchedule: Sendable {
         schedule()
     }
 
+    /// For how long a reader waits, in steps: the catalog may be locked by another process, for which no reader waits.
+    private static let steps = 20
+    private static let step = Duration.milliseconds(1)
+
+    /// Whether a reader is to ``waitForBacklog()``.
+    var hasLongBacklog: Bool { engine.catalog.hasLongBacklog.load(ordering: .relaxed) }
+
+    /// Lets a reader that notes its uses faster than they can be written wait until those of before are being written. What
+    /// it noted then fits into one short transaction, for which stores do not have to wait for long.
+    func waitForBacklog() async {
+        for _ in 0..<Self.steps {
+            guard hasLongBacklog, !isStopped else { return }
+            do {
+                try await Task.sleep(for: Self.step)
+            } catch {
+                // Cancelling a read has no effect.
+                return
+            }
+        }
+        engine.catalog.hasLongBacklog.store(false, ordering: .relaxed)
+    }
+
     private func schedule() {
         let isUrgent = engine.isUrgent
         let number = work.wrappingAdd(1, ordering: .relaxed).newValue

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The threads of one cache, in lanes that do not take threads from each other.
 ///
 /// Calls that may wait for another process and reads, which never do, have separate lanes: however many calls wait,
@@ -9,6 +11,8 @@ final class Lanes: Sendable {
     let downloads = BlockingExecutor()
     private let reads = BlockingExecutor()
     private let calls = BlockingExecutor()
+    /// When a call that was answered at once last let other tasks go first, in milliseconds of the uptime.
+    private let lastTurn = Atomic<Int64>(0)
     private let background = BlockingExecutor(width: 1)
 
     enum Lane {
@@ -29,6 +33,16 @@ final class Lanes: Sendable {
         return try await withTaskExecutorPreference(lane == .reads ? reads : calls) {
             () async throws(Failure) in try body()
         }
+    }
+
+    /// Whether a call that is answered at once is to let other tasks go first, which one is in each millisecond: a task that
+    /// calls again and again, and is never suspended, would keep them from its thread for ever.
+    func mustGiveWay(at uptime: Duration) -> Bool {
+        let (seconds, attoseconds) = uptime.components
+        let now = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        let last = lastTurn.load(ordering: .relaxed)
+        return now != last
+            && lastTurn.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
     }
 
     /// Runs `body` soon, on a thread that may block.

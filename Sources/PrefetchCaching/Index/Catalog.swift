@@ -20,6 +20,8 @@ final class Catalog: Sendable {
     let events: EventHub
     let history: History
     let locks = ItemLocks()
+    /// Whether readers should wait before they note more.
+    let hasLongBacklog = Atomic<Bool>(false)
     let file = UnfairMutex(Opening.notYet)
     private let state = UnfairMutex(State())
 
@@ -220,6 +222,7 @@ final class Catalog: Sendable {
     private func takePending() -> PendingChanges {
         inMemory { state in
             defer { state.pending = PendingChanges() }
+            hasLongBacklog.store(false, ordering: .relaxed)
             return state.pending
         }
     }
@@ -384,7 +387,12 @@ extension Catalog {
 
     /// Notes that an item was used.
     func noteHit(_ hash: KeyHash) {
-        inMemory { $0.pending.touched(hash) }
+        inMemory { state in
+            let wasLong = state.pending.isLong
+            state.pending.touched(hash)
+            // Once: who has waited in vain does not wait again until it was taken.
+            if !wasLong, state.pending.isLong { hasLongBacklog.store(true, ordering: .relaxed) }
+        }
     }
 
     /// Notes that an item is not there. A row for it is deleted unless something newer is known.

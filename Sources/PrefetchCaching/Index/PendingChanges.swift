@@ -34,6 +34,11 @@ struct PendingChanges: Sendable {
         let uses: Int64
     }
 
+    /// With more changes than this, readers wait until they are being written: a transaction that writes them is short.
+    static let mostWithoutWaiting = 1024
+    /// As long as the catalog cannot be written, uses of other items than so many are counted without their item.
+    private static let most = 16_384
+
     /// The most misses that are counted by key; further ones are counted without one. With so many entries, what is found to
     /// be missing is not noted: its row is deleted when its file is looked for again.
     private static let mostMisses = 4096
@@ -50,10 +55,16 @@ struct PendingChanges: Sendable {
     private(set) var opened: Set<KeyHash> = []
     /// The places at which the items are listed, see ``WriteIntents``.
     var places: [WriteIntents.Place] = []
+    /// How often further items were used.
+    private(set) var furtherUses: Int64 = 0
     private var lastOrder: UInt64 = 0
 
+    /// Whether there are so many changes that whoever adds to them should wait.
+    var isLong: Bool { entries.count >= Self.mostWithoutWaiting }
+
     var isEmpty: Bool {
-        entries.isEmpty && events.isEmpty && misses.isEmpty && declined.isEmpty && opened.isEmpty
+        entries.isEmpty && furtherUses == 0 && events.isEmpty && misses.isEmpty && declined.isEmpty
+            && opened.isEmpty
     }
 
     /// Whether items were used or looked for, and nothing else.
@@ -157,6 +168,7 @@ struct PendingChanges: Sendable {
             entries[hash]?.usedAt = order
             entries[hash]?.uses += count
         case .touched(let uses): set(.touched(uses + count), for: hash)
+        case nil where entries.count >= Self.most: furtherUses += count
         // After an end, another process has stored the item again.
         case nil, .removed, .absent, .partialLost: set(.touched(count), for: hash)
         }
@@ -258,6 +270,7 @@ struct PendingChanges: Sendable {
             declined[key] = (older.lastOrder + noted.order, noted.item)
         }
         opened.formUnion(newer.opened)
+        furtherUses += newer.furtherUses
         places += newer.places
         for (_, hash, change) in newer.ordered {
             switch change {
@@ -362,6 +375,9 @@ struct ChangeWriting {
             for hash in batch.opened { try supersedePartial(of: hash) }
         }
         for (_, note) in notes { try write(note) }
+        if batch.furtherUses > 0 {
+            transaction.changes.note(UsageEvent(kind: .read(count: batch.furtherUses, isFirst: false)))
+        }
         storedBytes += batch.storedBytes
     }
 

@@ -86,7 +86,7 @@ struct Tiles: AsyncParsableCommand {
         let watched = try await WatchedCache(in: folder, notes: notes, isBroken: false)
         try await compare(watched, folder, history, &verdict)
         try await readBesideRendering(watched)
-        try await readAll(watched)
+        try await readAll(watched, &verdict)
         try await evictHalf(watched, folder, &verdict)
         try await watched.close()
     }
@@ -133,8 +133,10 @@ struct Tiles: AsyncParsableCommand {
         if reads < 30 { watched.notes.fault("times: only \(reads) reads in 3 s beside rendering") }
     }
 
-    private func readAll(_ watched: WatchedCache) async throws {
+    /// All tiles, at full speed, and another task beside it that sleeps, stores and asks.
+    private func readAll(_ watched: WatchedCache, _ verdict: inout Verdict) async throws {
         let before = try await watched.statistics().hits
+        let bystander = Task.detached { try await Bystander(watched).run() }
         try await withThrowingTaskGroup { [count, tasks] group in
             for task in 0..<tasks {
                 group.addTask {
@@ -148,6 +150,8 @@ struct Tiles: AsyncParsableCommand {
             }
             try await group.waitForAll()
         }
+        bystander.cancel()
+        try await bystander.value.judge(&verdict, plain: watched.notes.present.slowest[Vitals.plainRead] ?? 0)
         let hits = try await watched.statistics().hits - before
         if hits != Int64(count) {
             watched.notes.fault("counts: the cache says \(hits) hits where \(count) were read")
