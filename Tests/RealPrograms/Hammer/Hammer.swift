@@ -10,7 +10,7 @@ struct Hammer: AsyncParsableCommand {
 
     static let tasks = 64
     private static let kills = 3
-    private static let limits = ["launch": 1.0, "close": 5, "others": 10]
+    private static let limits = ["launch": 1.0, "read": 2, "close": 5, "others": 10]
     private static let (threads, descriptors) = (256, 512)
 
     @OptionGroup var options: ProgramOptions
