@@ -10,7 +10,7 @@ struct Bystander {
     private let watched: WatchedCache
 
     /// What 99 of 100 may take at most.
-    private static let limits = ["sleep": 0.005, "store": 0.05, "statistics": 0.1]
+    private static let limits = ["sleep": 0.005, "store": 0.05, "statistics": 0.5]
     private static let mostGrowth = 32 << 20
 
     init(_ watched: WatchedCache) {
