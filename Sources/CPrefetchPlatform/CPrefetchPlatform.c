@@ -194,7 +194,30 @@ int cplatform_length_and_links(int fd, int64_t *length, uint64_t *links) {
 }
 
 const int cplatform_o_noatime = O_NOATIME;
+
+int cplatform_open_without_access_time(const char *path, int flags, int mode) {
+    if ((flags & O_ACCMODE) == O_RDONLY) {
+        int fd = open(path, flags | O_NOATIME, mode);
+        // That is permitted only to the owner.
+        if (fd >= 0 || errno != EPERM) return fd;
+    }
+    return open(path, flags, mode);
+}
+
+int cplatform_change_owner(int fd, uid_t owner, gid_t group) {
+    struct stat status;
+    if (fstat(fd, &status) == 0 && status.st_uid == owner && status.st_gid == group) return 0;
+    return fchown(fd, owner, group);
+}
+
 const int cplatform_seek_hole = SEEK_HOLE;
+const int cplatform_seek_data = SEEK_DATA;
+
+int cplatform_punch_hole(int fd, off_t offset, off_t length) {
+    return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
+ssize_t cplatform_flistxattr(int fd, void *names, size_t size) { return flistxattr(fd, names, size); }
 
 int cplatform_set_access_time(int fd, int64_t seconds, int64_t nanoseconds) {
     struct timespec times[2] = {

@@ -41,6 +41,20 @@ package final class Directory: Sendable {
         return try Directory(at: path, in: fileSystem)
     }
 
+    /// Opens the folder at a path named by the user or the platform, or the nearest one above it that exists.
+    package static func nearest(to path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError)
+        -> Directory
+    {
+        var path = path
+        while true {
+            do throws(FileSystemError) {
+                return try Directory(at: path, in: fileSystem)
+            } catch {
+                guard error.isNotFound, path.removeLastComponent() else { throw error }
+            }
+        }
+    }
+
     /// Opens the subfolder at a relative `path` one component at a time, without following symbolic links, creating
     /// missing components durably.
     ///

@@ -55,6 +55,16 @@ package protocol FileSystem: Sendable {
     /// Some file systems, such as ZFS, also report zeros that were written as a hole.
     func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool
 
+    /// The first range at or after an offset of an open file that is not a hole (`lseek` with `SEEK_DATA` and `SEEK_HOLE`), or
+    /// `nil` if there is none. All of the file if the file system does not report holes.
+    func data(of file: Descriptor, from offset: Int64) throws(FileSystemError) -> Range<Int64>?
+
+    /// Makes a range of an open file a hole, which reads as zeros (`fallocate` with `FALLOC_FL_PUNCH_HOLE`; `F_PUNCHHOLE` on
+    /// Darwin).
+    ///
+    /// - Throws: An error whose ``FileSystemError/isUnsupported`` is `true` if the file system has no holes.
+    func punchHole(_ range: Range<Int64>, in file: Descriptor) throws(FileSystemError)
+
     /// Makes the content of a file, or the entries of a folder, durable (`fsync`; `F_FULLFSYNC` on Darwin). Do not
     /// retry on the same descriptor after a failure.
     func synchronize(_ file: Descriptor) throws(FileSystemError)
@@ -94,6 +104,9 @@ package protocol FileSystem: Sendable {
 
     /// Sets only the access time of an open file, in nanoseconds since 1970 (`futimens`).
     func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError)
+
+    /// Sets the times of the last access and the last modification of an open file, in nanoseconds since 1970 (`futimens`).
+    func setTimes(accessed: Int64, modified: Int64, of file: Descriptor) throws(FileSystemError)
 
     /// Creates a folder (`mkdirat`). Returns `false` if the name already exists.
     func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
@@ -173,6 +186,9 @@ package protocol FileSystem: Sendable {
     /// Reads an extended attribute (`fgetxattr`), or returns `nil` if the file does not have it.
     func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]?
 
+    /// The names of the extended attributes that belong to a file's user and that a copy should have (`flistxattr`).
+    func extendedAttributes(of file: Descriptor) throws(FileSystemError) -> [String]
+
     /// Sets an extended attribute (`fsetxattr`), or removes it if `value` is `nil`.
     func setExtendedAttribute(_ name: String, to value: [UInt8]?, of file: Descriptor) throws(FileSystemError)
 
@@ -209,6 +225,25 @@ extension FileSystem {
     package func startWriting(_: Descriptor) {}
 
     package func tellsWhatIsInMemory(_: Descriptor) -> Bool { false }
+
+    /// All of it.
+    package func data(of file: Descriptor, from offset: Int64) throws(FileSystemError) -> Range<Int64>? {
+        let length = try attributes(of: file).length
+        return offset < length ? offset..<length : nil
+    }
+
+    /// Is not supported.
+    package func punchHole(_: Range<Int64>, in _: Descriptor) throws(FileSystemError) {
+        throw FileSystemError("fallocate", errno: .notSupported)
+    }
+
+    /// Sets only that of the access.
+    package func setTimes(accessed: Int64, modified _: Int64, of file: Descriptor) throws(FileSystemError) {
+        try setAccessTime(accessed, of: file)
+    }
+
+    /// None.
+    package func extendedAttributes(of _: Descriptor) throws(FileSystemError) -> [String] { [] }
 
     /// Is not supported.
     package func readIfInMemory(_: FilePath, in _: Descriptor, into _: UnsafeMutableRawBufferPointer)
@@ -318,6 +353,8 @@ package struct FileAttributes: Hashable, Sendable {
     package let permissions: FilePermissions
     /// Last modification, in nanoseconds since 1970.
     package let modified: Int64
+    /// Last change of the content or of these attributes, in nanoseconds since 1970; nobody can set it.
+    package let changed: Int64
     /// Whether the content is in the cloud alone, so that reading would download it (`SF_DATALESS`, on Darwin).
     package let isDataless: Bool
 
@@ -325,7 +362,7 @@ package struct FileAttributes: Hashable, Sendable {
     package init(
         kind: Kind, identity: Identity, length: Int64, allocated: Int64, linkCount: UInt64,
         owner: UInt32, group: UInt32 = 0, permissions: FilePermissions, modified: Int64,
-        isDataless: Bool = false
+        changed: Int64 = 0, isDataless: Bool = false
     ) {
         self.kind = kind
         self.identity = identity
@@ -336,7 +373,14 @@ package struct FileAttributes: Hashable, Sendable {
         self.group = group
         self.permissions = permissions
         self.modified = modified
+        self.changed = changed
         self.isDataless = isDataless
+    }
+
+    /// Whether a file was written to since it had earlier attributes.
+    package func isWritten(since earlier: FileAttributes) -> Bool {
+        identity != earlier.identity || length != earlier.length || modified != earlier.modified
+            || changed != earlier.changed
     }
 }
 
@@ -426,9 +470,10 @@ public struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     /// Whether the name does not exist: `ENOENT`.
-    package var isNotFound: Bool {
-        errno == .noSuchFileOrDirectory
-    }
+    package var isNotFound: Bool { errno == .noSuchFileOrDirectory }
+
+    /// Whether the process or the system can open no more files: `EMFILE` or `ENFILE`.
+    package var isOutOfDescriptors: Bool { errno == .tooManyOpenFiles || errno == .tooManyOpenFilesInSystem }
 
     /// Whether the file was refused because it has more than one hard link: `EMLINK`.
     package var isHardLinked: Bool { errno == .tooManyLinks }

@@ -369,10 +369,6 @@ package struct LiveFileSystem: FileSystem {
         return Platform.accessed(status)
     }
 
-    package func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
-        _ = try Platform.retrying("futimens") { Platform.setAccessTime(file.rawValue, time) }
-    }
-
     package func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("fchown") { fchown(file.rawValue, owner, group) }
     }
@@ -467,7 +463,7 @@ extension OpenMode {
         case .createIfMissing(let permissions):
             (O_RDWR | O_CREAT | O_NOFOLLOW, mode_t(permissions.rawValue))
         case .directory: (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | Platform.withoutAccessTime, 0)
-        case .directoryFollowingLinks: (O_RDONLY | O_DIRECTORY, 0)
+        case .directoryFollowingLinks: (O_RDONLY | O_DIRECTORY | Platform.withoutAccessTime, 0)
         }
     }
 }
@@ -492,7 +488,8 @@ extension FileAttributes {
             group: status.st_gid,
             permissions: FilePermissions(
                 rawValue: CInterop.Mode(truncatingIfNeeded: status.st_mode & 0o7777)),
-            modified: Platform.modified(status), isDataless: Platform.isDataless(status))
+            modified: Platform.modified(status), changed: Platform.changed(status),
+            isDataless: Platform.isDataless(status))
     }
 }
 

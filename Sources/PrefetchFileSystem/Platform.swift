@@ -158,6 +158,25 @@ enum Platform {
             nanoseconds(Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
         }
 
+        static func changed(_ status: stat) -> Int64 {
+            nanoseconds(Int64(status.st_ctim.tv_sec), Int64(status.st_ctim.tv_nsec))
+        }
+
+        static let seekData = cplatform_seek_data
+
+        static func punchHole(_ file: CInt, _ offset: Int64, _ length: Int64) -> CInt {
+            cplatform_punch_hole(file, off_t(offset), off_t(length))
+        }
+
+        static func listAttributes(_ file: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+            cplatform_flistxattr(file, buffer.baseAddress, buffer.count)
+        }
+
+        /// Those of the user and the access control list; the system's own are not copied.
+        static func isOfUser(_ attribute: String) -> Bool {
+            attribute.hasPrefix("user.") || attribute == "system.posix_acl_access"
+        }
+
         static func isDataless(_: stat) -> Bool { false }
 
         /// The key of an encrypted folder is not loaded (fscrypt).
@@ -338,6 +357,25 @@ enum Platform {
         static func modified(_ status: stat) -> Int64 {
             nanoseconds(Int64(status.st_mtimespec.tv_sec), Int64(status.st_mtimespec.tv_nsec))
         }
+
+        static func changed(_ status: stat) -> Int64 {
+            nanoseconds(Int64(status.st_ctimespec.tv_sec), Int64(status.st_ctimespec.tv_nsec))
+        }
+
+        static let seekData = SEEK_DATA
+
+        static func punchHole(_ file: CInt, _ offset: Int64, _ length: Int64) -> CInt {
+            var hole = fpunchhole_t(
+                fp_flags: 0, reserved: 0, fp_offset: off_t(offset), fp_length: off_t(length))
+            return fcntl(file, F_PUNCHHOLE, &hole)
+        }
+
+        static func listAttributes(_ file: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+            flistxattr(file, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count, 0)
+        }
+
+        /// All but the checks of downloads, which are the system's.
+        static func isOfUser(_ attribute: String) -> Bool { attribute != "com.apple.quarantine" }
 
         static func isDataless(_ status: stat) -> Bool { status.st_flags & UInt32(SF_DATALESS) != 0 }
 

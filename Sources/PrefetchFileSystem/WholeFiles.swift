@@ -114,7 +114,7 @@ extension FileSystem {
         throws(FileSystemError) -> [UInt8]?
     {
         do {
-            return try withFile(name, in: directory, .read) { file throws(FileSystemError) in
+            return try withFile(name, in: directory, .readWithoutAccessTime) { file throws(FileSystemError) in
                 let length = try attributes(of: file).length
                 guard length <= Int64(limit) else {
                     throw FileSystemError("read", path: name, errno: .fileTooLarge)
@@ -131,7 +131,7 @@ extension FileSystem {
     package func contents(ofStream name: FilePath, in directory: Descriptor, limit: Int)
         throws(FileSystemError) -> [UInt8]
     {
-        try withFile(name, in: directory, .read) { file throws(FileSystemError) in
+        try withFile(name, in: directory, .readWithoutAccessTime) { file throws(FileSystemError) in
             try bytes(of: file, count: limit)
         }
     }

@@ -48,6 +48,11 @@ package struct BackupMark: Sendable {
         package static let appleAttribute = "user.com.apple.metadata:com_apple_backup_excludeItem"
     #endif
     /// The value of ``xdgAttribute`` that excludes a file. `true` includes it, as does a missing attribute.
+    /// Whether an extended attribute is a mark.
+    package static func isMark(_ attribute: String) -> Bool {
+        attribute == xdgAttribute || attribute == appleAttribute
+    }
+
     package static let xdgExcluded = Array("false".utf8)
 
     /// Whether a file has the no-dump flag; `false` if the file system does not support it.
@@ -217,8 +222,8 @@ package enum CacheDirectoryTag {
         do {
             file = try fileSystem.open(name, in: directory, .createNew(.ownerReadWrite))
         } catch {
-            // Another process created it first.
-            if error.errno == .fileExists { return }
+            // Another process created it first, or nothing can be created that it would be for.
+            if error.errno == .fileExists || error.isReadOnlyVolume { return }
             throw error
         }
         defer { fileSystem.close(file) }
@@ -249,7 +254,7 @@ package enum CacheDirectoryTag {
     ) throws(FileSystemError) -> Bool {
         let kind = try fileSystem.attributes(of: name, in: directory)?.kind
         guard kind == .regular || followingLinks && kind == .symbolicLink else { return false }
-        let mode = followingLinks ? OpenMode.readFollowingLinksWithoutWaiting : .read
+        let mode = kind == .regular ? OpenMode.readWithoutAccessTime : .readFollowingLinksWithoutWaiting
         do {
             return try fileSystem.withFile(name, in: directory, mode) { file throws(FileSystemError) in
                 try fileSystem.bytes(of: file, count: signature.count) == signature

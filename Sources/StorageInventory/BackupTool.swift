@@ -67,6 +67,6 @@ extension FileInventory {
     }
 
     func absolutePath(ofFolder number: Int32) -> FilePath {
-        root(ofFolder: number).lexicallyNormalized().pushing(path(ofFolder: number))
+        root(ofFolder: number).lexicallyNormalized().pushing(pathInWalk(ofFolder: number))
     }
 }

@@ -157,7 +157,7 @@ struct FileReader {
     {
         if let folder, folder.number == number { return folder.handle }
         let root = try Directory(at: inventory.root(ofFolder: number), in: fileSystem)
-        guard let handle = try root.open(inventory.path(ofFolder: number)) else { return nil }
+        guard let handle = try root.open(inventory.pathInWalk(ofFolder: number)) else { return nil }
         folder = (number, handle)
         return handle
     }

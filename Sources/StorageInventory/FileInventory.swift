@@ -29,22 +29,28 @@ package struct FileInventory: Sendable {
         package let reason: String
     }
 
-    /// The path of a folder, relative to the container or, for an application, to its area.
+    /// The path of a folder, relative to the container; for an application as it would be in one, which names the area.
     ///
     /// - Complexity: O(*n*) in the depth.
-    package func path(ofFolder number: Int32) -> FilePath { path(ofFolder: number, and: []) }
+    package func path(ofFolder number: Int32) -> FilePath { path(ofFolder: number, [], namingArea: true) }
 
     /// The path of a file; see ``path(ofFolder:)``.
     package func path(of file: InventoryFile) -> FilePath {
-        path(ofFolder: file.folder, and: [FilePath(root: nil, [file.name])])
+        path(ofFolder: file.folder, [FilePath(root: nil, [file.name])], namingArea: true)
     }
 
-    private func path(ofFolder number: Int32, and last: [FilePath]) -> FilePath {
+    /// The path of a folder below the root of its walk: the container or, for an application, its area.
+    func pathInWalk(ofFolder number: Int32) -> FilePath { path(ofFolder: number, [], namingArea: false) }
+
+    private func path(ofFolder number: Int32, _ last: [FilePath], namingArea: Bool) -> FilePath {
         var names = last
         var next = number
         while let parent = folders[Int(next)].parent {
             names.append(folders[Int(next)].name)
             next = parent
+        }
+        if namingArea, place.container == nil, let area = folders[Int(next)].area {
+            names.append(area.folderInContainer)
         }
         // Joined at once: appending components one by one would parse the growing path each time.
         return FilePath(bytes: names.reversed().map(\.bytes).joined(separator: [UInt8(ascii: "/")]))

@@ -98,7 +98,7 @@ struct InventoryWalk {
     /// Reopens a folder, unless it has been replaced.
     private mutating func reopened(_ number: Int32, below root: Directory) -> Directory? {
         do {
-            if let folder = try root.open(inventory.path(ofFolder: number)),
+            if let folder = try root.open(inventory.pathInWalk(ofFolder: number)),
                 try fileSystem.attributes(of: folder.descriptor).identity
                     == inventory.folders[Int(number)].attributes.identity
             {
@@ -158,7 +158,7 @@ struct InventoryWalk {
         guard outer.depth < FileInventory.deepest, outer.role?.isOwn != true else { return nil }
         return inner[
             inventory.root(ofFolder: parent).lexicallyNormalized()
-                .pushing(inventory.path(ofFolder: parent)).appending(name)]
+                .pushing(inventory.pathInWalk(ofFolder: parent)).appending(name)]
     }
 
     private mutating func add(_ entry: InventoryFolder, _ folder: Directory) -> Int32 {
@@ -291,7 +291,9 @@ struct InventoryWalk {
     {
         do {
             let (fileSystem, honoured) = (fileSystem, honoured)
-            return try fileSystem.withFile(FilePath(root: nil, [name]), in: folder.descriptor, .read) {
+            return try fileSystem.withFile(
+                FilePath(root: nil, [name]), in: folder.descriptor, .readWithoutAccessTime
+            ) {
                 file throws(FileSystemError) in
                 try Exclusions(markedOn: file, in: fileSystem).intersection(honoured)
             }

@@ -23,9 +23,8 @@ protocol CacheCommand: Command {
     /// Whether the command fails if there is no cache, for example because the location was mistyped.
     var needsCache: Bool { get }
 
-    /// Whether the command must not change anything: missing parts of a cache are replaced by a temporary empty one
-    /// instead of being created.
-    var isReadOnly: Bool { get }
+    /// Whether the command changes nothing on disk. What a cache lacks is empty for it.
+    var isLooking: Bool { get }
 
     /// Validates the input before the cache is opened, so that invalid input does not create a cache. May block.
     func checkInput() throws
@@ -40,9 +39,9 @@ extension Command {
 }
 
 extension CacheCommand {
-    var recoversOnOpening: Bool { !isReadOnly }
+    var recoversOnOpening: Bool { true }
     var needsCache: Bool { true }
-    var isReadOnly: Bool { false }
+    var isLooking: Bool { false }
 
     func checkInput() throws {}
 
@@ -51,16 +50,19 @@ extension CacheCommand {
     /// Opens the cache, performs the command, and closes the cache even if the command fails.
     func runOnCache() async throws {
         let place = try shared.place()
-        let emptyRoots = try await withTaskExecutorPreference(BlockingExecutor()) {
+        try await withTaskExecutorPreference(BlockingExecutor()) {
             try checkInput()
-            return try self.emptyRoots(for: place.areas)
+            if needsCache { try requireCache(in: place.areas) }
+            if !isLooking { try requireOwnFolders(of: place.areas) }
         }
-        defer { emptyRoots?.remove() }
-        var environment = CacheEnvironment.live(logger: shared.logger)
-        if let emptyRoots { environment.probe = emptyRoots.probe }
-        let cache = try await PrefetchCache(
-            areas: emptyRoots?.areas ?? place.areas, environment: environment,
-            isRecovering: recoversOnOpening)
+        let environment = CacheEnvironment.live(logger: shared.logger)
+        let cache =
+            if isLooking {
+                try await PrefetchCache(lookingAt: place.areas, environment: environment)
+            } else {
+                try await PrefetchCache(
+                    areas: place.areas, environment: environment, isRecovering: recoversOnOpening)
+            }
         let output = shared.output
         let performed = await withTaskExecutorPreference(cache.executor) {
             await result { try await perform(on: cache, at: place, to: output) }
@@ -85,29 +87,37 @@ extension CacheCommand {
         }
     }
 
-    /// - Returns: `nil` if the cache is used, or created, where it is.
-    private func emptyRoots(for areas: StorageAreas) throws -> EmptyRoots? {
-        guard needsCache || isReadOnly else { return nil }
+    /// Refuses to let root own what a user's cache lacks: the user would be locked out. Whose it is, the nearest folder that is
+    /// there tells.
+    private func requireOwnFolders(of areas: StorageAreas) throws {
+        let fileSystem = LiveFileSystem()
+        guard fileSystem.userID == 0 else { return }
+        for area in [areas.caches, areas.applicationSupport] {
+            let folder = try Directory.nearest(to: area, in: fileSystem)
+            let owner = try fileSystem.attributes(of: folder.descriptor).owner
+            guard owner != 0 else { continue }
+            let user = getpwuid(owner).map { String(cString: $0.pointee.pw_name) } ?? "'#\(owner)'"
+            throw CommandFailure(
+                .notPermitted,
+                "the cache in \(area.displayText) would belong to root, and the folder belongs to another user, who could "
+                    + "not use it: run 'sudo -u \(user) cachectl …'")
+        }
+    }
+
+    private func requireCache(in areas: StorageAreas) throws {
         let hasCaches = try PrefetchCache.hasRoot(in: areas.caches, LiveFileSystem())
         let hasSupport = try PrefetchCache.hasRoot(in: areas.applicationSupport, LiveFileSystem())
-        if needsCache, !hasCaches, !hasSupport {
+        if !hasCaches, !hasSupport {
             throw CommandFailure(
                 .notFound,
                 "there is no cache in \(areas.caches.displayText); check --container or --app: only 'put', 'fetch', "
                     + "'migrate --from' and a changing 'configure' create one")
         }
-        guard isReadOnly, !hasCaches || !hasSupport else {
-            if needsCache {
-                if !hasCaches {
-                    warnOfLoss(in: areas.caches, "without items; what was opened is still known")
-                }
-                if !hasSupport {
-                    warnOfLoss(in: areas.applicationSupport, "and what was opened is not known any more")
-                }
-            }
-            return nil
+        if isLooking { return }
+        if !hasCaches { warnOfLoss(in: areas.caches, "without items; what was opened is still known") }
+        if !hasSupport {
+            warnOfLoss(in: areas.applicationSupport, "and what was opened is not known any more")
         }
-        return try EmptyRoots(for: areas, hasCaches: hasCaches, hasSupport: hasSupport)
     }
 
     /// One of the two folders of a cache may go without the other, when the system purges or somebody tidies up.
@@ -131,61 +141,5 @@ extension CacheCommand {
         } catch {
             return .failure(error)
         }
-    }
-}
-
-/// Temporary empty folders in place of those that a cache lacks, so that a read-only command creates nothing in the
-/// container.
-private struct EmptyRoots {
-    let areas: StorageAreas
-    /// Reports on the volume where the cache would be.
-    let probe: any VolumeProbing
-    private let folder: FilePath
-
-    init(for areas: StorageAreas, hasCaches: Bool, hasSupport: Bool) throws(FileSystemError) {
-        folder = FilePath(FileManager.default.temporaryDirectory.path)
-            .appending("cachectl-\(UUID().uuidString)")
-        self.areas = areas.replacing(
-            caches: hasCaches ? areas.caches : folder.appending("Caches"),
-            applicationSupport: hasSupport
-                ? areas.applicationSupport : folder.appending("Application Support"))
-        probe = FixedProbe(folder: try Self.nearest(areas.caches))
-    }
-
-    /// The folder, or its nearest existing ancestor.
-    private static func nearest(_ path: FilePath) throws(FileSystemError) -> Directory {
-        let fileSystem = LiveFileSystem()
-        var path = path
-        while true {
-            do throws(FileSystemError) {
-                return try Directory(at: path, in: fileSystem)
-            } catch {
-                guard error.isNotFound, path.removeLastComponent() else { throw error }
-                if path.isEmpty { path = "." }
-            }
-        }
-    }
-
-    /// Removes the temporary folder. Call after closing the cache.
-    func remove() {
-        do {
-            try FileManager.default.removeItem(atPath: folder.string)
-        } catch {
-            // The system clears its temporary folder eventually.
-        }
-    }
-}
-
-/// Reports on the volume of one folder, whichever file is passed.
-private struct FixedProbe: VolumeProbing {
-    let folder: Directory
-    let probe = VolumeProbe(fileSystem: LiveFileSystem())
-
-    func state(of _: Descriptor) throws(FileSystemError) -> VolumeState {
-        try probe.state(of: folder.descriptor)
-    }
-
-    func available(of _: Descriptor) throws(FileSystemError) -> Int64 {
-        try probe.available(of: folder.descriptor)
     }
 }

@@ -231,6 +231,23 @@ package final class InterceptingFileSystem: FileSystem {
         try live.setAccessTime(time, of: file)
     }
 
+    package func setTimes(accessed: Int64, modified: Int64, of file: Descriptor) throws(FileSystemError) {
+        try note(Operation(kind: .setAccessTime, name: name(of: file)), of: file)
+        try live.setTimes(accessed: accessed, modified: modified, of: file)
+    }
+
+    package func extendedAttributes(of file: Descriptor) throws(FileSystemError) -> [String] {
+        try live.extendedAttributes(of: file)
+    }
+
+    package func data(of file: Descriptor, from offset: Int64) throws(FileSystemError) -> Range<Int64>? {
+        try live.data(of: file, from: offset)
+    }
+
+    package func punchHole(_ range: Range<Int64>, in file: Descriptor) throws(FileSystemError) {
+        try live.punchHole(range, in: file)
+    }
+
     package func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
     {

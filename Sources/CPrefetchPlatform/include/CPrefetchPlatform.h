@@ -72,8 +72,23 @@ ssize_t cplatform_read_if_cached(int directory, const char *name, void *buffer, 
 /// The flag of `open` that leaves the access time unchanged (`O_NOATIME`).
 extern const int cplatform_o_noatime;
 
+/// As `open`, but leaves the access time of what is opened only to read, where that is permitted.
+int cplatform_open_without_access_time(const char *path, int flags, int mode);
+
+/// As `fchown`, but leaves a file alone that has this owner and group: `fchown` alone changes its times.
+int cplatform_change_owner(int fd, uid_t owner, gid_t group);
+
 /// How `lseek` finds the first hole (`SEEK_HOLE`).
 extern const int cplatform_seek_hole;
+
+/// How `lseek` finds the next data (`SEEK_DATA`).
+extern const int cplatform_seek_data;
+
+/// Makes a range of a file a hole. Returns 0, or -1 with errno.
+int cplatform_punch_hole(int fd, off_t offset, off_t length);
+
+/// The names of the extended attributes, each with a NUL. Returns the length of all, or -1 with errno.
+ssize_t cplatform_flistxattr(int fd, void *names, size_t size);
 
 /// Sets only the access time of a file: seconds since 1970, and less than 10^9 nanoseconds more. Returns 0, or -1 with
 /// errno.

@@ -60,6 +60,17 @@ public final class PrefetchCache: Sendable {
         try await self.init(areas: areas, isRecovering: isRecovering) { environment }
     }
 
+    /// Opens a cache to look at it: no call changes a byte or a time on disk, and where the cache is missing it is empty. What
+    /// would change something fails as on a read-only volume.
+    ///
+    /// - Throws: As ``init(areas:)``.
+    package convenience init(lookingAt areas: StorageAreas, environment: CacheEnvironment)
+        async throws(CacheError)
+    {
+        DatabaseBytes.leaveTimes()
+        try await self.init(areas: areas, isRecovering: false) { environment.looking() }
+    }
+
     /// - Parameter environment: Called on a thread that may block: the live one reads files.
     private init(areas: StorageAreas, isRecovering: Bool, environment: @Sendable () -> CacheEnvironment)
         async throws(CacheError)

@@ -30,7 +30,8 @@ extension Engine {
             files: files, rules: .following(watch), history: history, environment: environment,
             events: EventHub())
         let admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
-        return try catalog.transaction { transaction in
+        return try catalog.simulating { transaction in
+            try evictor.prepare(transaction)
             // It may be another attempt.
             files.restore()
             volume.setAvailable(available)

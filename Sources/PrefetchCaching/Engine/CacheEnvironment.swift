@@ -99,6 +99,15 @@ extension CacheEnvironment {
         return environment
     }
 
+    /// The same for somebody who only looks: nothing is written, and maintenance does not run.
+    func looking() -> CacheEnvironment {
+        var environment = self
+        environment.fileSystem = LookingFileSystem(fileSystem)
+        if probe is VolumeProbe { environment.probe = VolumeProbe(fileSystem: environment.fileSystem) }
+        environment.runLater = { _, _ in }
+        return environment
+    }
+
     #if canImport(Darwin)
         private static func currentBootIdentifier(_ fileSystem: LiveFileSystem) -> String {
             var buffer = [CChar](repeating: 0, count: 64)

@@ -16,7 +16,8 @@ extension Engine {
     func evictionOutlook(of key: ItemKey) throws(CacheError) -> EvictionOutlook? {
         guard try isCached(key.hash) else { return nil }
         let knowledge = history.knowledge()
-        return try catalog.transaction { transaction in
+        return try catalog.simulating { transaction in
+            try evictor.prepare(transaction)
             guard let item = try transaction.item(key) else { return nil }
             // Choosing changes the state of some policies.
             let (before, isFound) = try transaction.rollingBack {

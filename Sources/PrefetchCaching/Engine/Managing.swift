@@ -37,9 +37,15 @@ extension Engine {
     ///
     /// - Parameter isDryRun: If `true`, only reports what would be evicted.
     func evict(_ request: EvictionRequest, isDryRun: Bool) throws(CacheError) -> [EvictedFile] {
-        try evicting(orNothing: []) { () throws(CacheError) in
-            try catalog.transaction(makingRoom: !isDryRun) { transaction in
-                try evictor.evict(request, isDryRun: isDryRun, from: transaction)
+        guard !isDryRun else {
+            return try catalog.simulating { transaction in
+                try evictor.prepare(transaction)
+                return try evictor.evict(request, isDryRun: true, from: transaction)
+            }
+        }
+        return try evicting(orNothing: []) { () throws(CacheError) in
+            try catalog.transaction(makingRoom: true) { transaction in
+                try evictor.evict(request, isDryRun: false, from: transaction)
             }
         }
     }

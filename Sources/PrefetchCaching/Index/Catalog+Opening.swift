@@ -25,6 +25,13 @@ extension Catalog {
             }
             _ = try folders.repair()
             let root = folders.current.root
+            if root.isOnReadOnlyVolume {
+                guard isReading else {
+                    throw FileSystemError(
+                        "write", path: FilePath(CacheLayout.catalog), errno: .readOnlyFileSystem)
+                }
+                return try lookedAt(in: root, &file)
+            }
             let hadJournal = try CatalogFile.hasJournal(in: root)
             identity = try removingHardLinkedFiles(in: root)
             var fresh = try CatalogFile(in: root, at: rootPath, hadJournal: hadJournal, patience, history)
@@ -45,6 +52,27 @@ extension Catalog {
             }
             return fresh
         }
+    }
+
+    /// The file as it is or, if it is missing or cannot be used like that, one in memory that is filled from the items.
+    private func lookedAt(in root: Directory, _ file: inout Opening) throws -> CatalogFile {
+        let hadJournal = try CatalogFile.hasJournal(in: root)
+        do {
+            if try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath) != nil {
+                let found = try CatalogFile(
+                    in: root, at: rootPath, hadJournal: hadJournal, isReadOnly: true, patience, history)
+                if try isReadable(found) { return found }
+            }
+        } catch {
+            guard CatalogFile.isUnusable(error) else { throw error }
+            environment.logger.info(
+                "The catalog is read from the items, and stays.", metadata: ["reason": "\(error)"])
+        }
+        var fresh = try CatalogFile(inMemoryFor: try CatalogFile.identity(in: root), history)
+        _ = try prepare(fresh)
+        fresh.generation = inMemory { $0.allowance.generation }
+        file = .open(fresh)
+        return fresh
     }
 
     /// Whether a file that cannot be prepared can be read as it is. Checked every time.

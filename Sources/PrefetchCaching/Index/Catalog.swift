@@ -273,6 +273,12 @@ final class Catalog: Sendable {
         return try run(makingRoom: false, isReading: true) { file in try file.read(body) }
     }
 
+    /// Runs `body` and undoes its changes. Pending ones are written first, as by ``reading(includingPending:_:)``.
+    func simulating<Result>(_ body: (CatalogTransaction) throws -> Result) throws(CacheError) -> Result {
+        if inMemory({ !$0.pending.isEmpty }) { try reading { _ in } }
+        return try run(makingRoom: false, isReading: true) { file in try file.simulate(body) }
+    }
+
     /// Runs `body` on the open file and, when that fails, on a new one. Repeats, since the system or another process
     /// may remove that one as well.
     private func run<Result>(

@@ -11,7 +11,8 @@ internal import SystemPackage
 struct CatalogFile: Sendable {
     let queue: DatabaseQueue
     private let history: History
-    let identity: FileAttributes.Identity
+    /// `nil` for one in memory while there is none on disk.
+    let identity: FileAttributes.Identity?
     /// Whether there was a journal before the file was opened. With it SQLite has rolled back the unfinished
     /// transaction of a process that died.
     let hadJournal: Bool
@@ -36,15 +37,20 @@ struct CatalogFile: Sendable {
     private static let journalLimit = 64 << 10
 
     /// Opens or creates the file, whose location was just checked: see ``Directory/requireDatabasePlace(_:at:)``.
+    ///
+    /// - Parameter isReadOnly: Whether to open it as it is. SQLite refuses one with an unfinished transaction then.
     init(
-        in root: Directory, at path: FilePath, hadJournal: Bool, _ patience: Patience, _ history: History
+        in root: Directory, at path: FilePath, hadJournal: Bool, isReadOnly: Bool = false,
+        _ patience: Patience, _ history: History
     ) throws {
         self.hadJournal = hadJournal
         self.history = history
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
+        configuration.readonly = isReadOnly
         configuration.busyMode = .callback(patience.busyCallback())
         configuration.prepareDatabase { database in
+            if isReadOnly { return try Self.requireRollbackJournal(database) }
             // Pages can be released only if this was requested before the first one was written.
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
                 try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
@@ -66,6 +72,14 @@ struct CatalogFile: Sendable {
             !queue.unsafeRead(\.hasMoved)
         else { throw WasReplaced() }
         self.identity = identity
+    }
+
+    /// One in memory, for who only looks. It counts as current as long as what has its name on disk stays the same.
+    init(inMemoryFor identity: FileAttributes.Identity?, _ history: History) throws {
+        self.identity = identity
+        self.history = history
+        hadJournal = true
+        queue = try DatabaseQueue()
     }
 
     /// The identity of the file under the catalog's name, or `nil` when there is none.
@@ -113,6 +127,22 @@ struct CatalogFile: Sendable {
     /// Runs `body`, which only reads.
     func read<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
         try queue.read { try body(CatalogTransaction($0)) }
+    }
+
+    /// Runs `body`, and undoes its changes: on a copy in memory if it makes any, so that not even a journal is written.
+    func simulate<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
+        try queue.read { database in
+            let transaction = CatalogTransaction(database)
+            do {
+                return try transaction.rollingBack { try body(transaction) }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
+                let (content, copy) = (try DatabaseBytes.image(of: database), try DatabaseQueue())
+                return try copy.inDatabase { database in
+                    try DatabaseBytes.load(content, into: database)
+                    return try body(CatalogTransaction(database))
+                }
+            }
+        }
     }
 
     /// Runs `body` in a transaction that no other process can interleave with. If `body` requires the mark
@@ -222,6 +252,12 @@ extension CatalogFile {
         ].contains(error.resultCode) || error.extendedResultCode == .SQLITE_IOERR_CORRUPTFS
     }
 
+    /// Whether an error shows that nothing can be read from the file as it is.
+    static func isUnusable(_ error: any Error) -> Bool {
+        error is Unusable || error is WasReplaced || isAboutNames(error) || isFaultOfTheFile(error)
+            || (error as? FileSystemError)?.isHardLinked == true
+    }
+
     /// Whether an error may be due to a file or a folder that was removed or replaced.
     static func isAboutNames(_ error: any Error) -> Bool {
         if let error = error as? FileSystemError, error.errno == .staleNFSFileHandle { return true }
@@ -239,7 +275,7 @@ extension CatalogFile {
     static func wrapped(_ error: any Error, in folders: CacheFolders) -> CacheError {
         do throws(FileSystemError) {
             try folders.areas.caches.pushing(CacheLayout.root).appending(CacheLayout.catalog)
-                .requireUnlocked(after: error)
+                .requireReadable(after: error)
         } catch {
             return .fileSystem(error)
         }

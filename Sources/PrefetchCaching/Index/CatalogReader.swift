@@ -5,8 +5,8 @@ internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 package import SystemPackage
 
-/// A read-only view of the catalog: one that is missing, damaged or of another version is not rebuilt for it. SQLite
-/// still rolls back the unfinished transaction of a process that died.
+/// A read-only view of the catalog: one that is missing, damaged or of another version is not rebuilt for it. Where
+/// something may be written, SQLite still rolls back the unfinished transaction of a process that died.
 struct CatalogView: Sendable {
     /// The result of inspecting the file.
     enum Finding: Sendable {
@@ -41,9 +41,11 @@ struct CatalogView: Sendable {
             var configuration = Configuration()
             configuration.label = "PrefetchCache.catalog.view"
             configuration.busyMode = .callback(folders.patience.busyCallback())
+            let isReadOnly = root.isOnReadOnlyVolume
+            configuration.readonly = isReadOnly
             configuration.prepareDatabase { database in
                 try CatalogFile.requireRollbackJournal(database)
-                try CatalogFile.undoUnfinished(database)
+                if !isReadOnly { try CatalogFile.undoUnfinished(database) }
             }
             let queue = try DatabaseQueue(
                 path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration
@@ -54,7 +56,6 @@ struct CatalogView: Sendable {
         } catch let error as FileSystemError where error.isHardLinked {
             return .unusable("it has a second name")
         } catch {
-            try onFiles(root.requireWritableVolume(after: error, FilePath(CacheLayout.catalog)))
             guard CatalogFile.isFaultOfTheFile(error) else { throw CatalogFile.wrapped(error, in: folders) }
             return .unusable("\(error)")
         }
@@ -286,6 +287,7 @@ package struct CatalogSnapshot {
             try onFiles(CatalogFile.attributes(in: root))?.kind
                 == .regular
         else { return nil }
+        DatabaseBytes.leaveTimes()
         do {
             let folder = path.pushing(CacheLayout.root)
             try root.requireDatabasePlace(CacheLayout.catalog, at: folder)

@@ -153,9 +153,13 @@ final class ItemReconciler: Sendable {
             defer { fileSystem.close(file) }
             switch try inspect(file, hash) {
             case .item(let row): return row
-            case .damaged: return try quarantine.add(hash)
+            case .damaged: return try quarantined(hash)
             case .purged:
-                try fileSystem.unlink(name, in: folder.descriptor)
+                do {
+                    try fileSystem.unlink(name, in: folder.descriptor)
+                } catch {
+                    if !error.isReadOnlyVolume { throw error }
+                }
                 return nil
             }
         } catch let error as FileSystemError {
@@ -171,7 +175,17 @@ final class ItemReconciler: Sendable {
         environment.logger.warning(
             "An unreadable item was quarantined.",
             metadata: ["item": "\(hash.hexadecimal)", "error": "\(error)"])
-        return try quarantine.add(hash)
+        return try quarantined(hash)
+    }
+
+    /// On a read-only volume it stays where it is, and needs no row: nobody is served from it.
+    private func quarantined(_ hash: KeyHash) throws(CacheError) -> CatalogRow? {
+        do {
+            return try quarantine.add(hash)
+        } catch {
+            guard case .fileSystem(let reason) = error, reason.isReadOnlyVolume else { throw error }
+            return nil
+        }
     }
 
     private func fillQuarantine(_ transaction: CatalogTransaction) throws {

@@ -132,6 +132,55 @@ enum DatabaseBytes {
         }
     }
 
+    /// The whole content of an open database, without what no transaction has committed.
+    static func image(of database: Database) throws -> [UInt8] {
+        var count: Int64 = 0
+        guard let bytes = sqlite3_serialize(database.sqliteConnection, "main", &count, 0) else {
+            throw DatabaseError(resultCode: .SQLITE_NOMEM)
+        }
+        defer { sqlite3_free(bytes) }
+        return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+    }
+
+    /// Makes bytes the content of a database in memory. None leave it as it is.
+    static func load(_ content: [UInt8], into database: Database) throws {
+        guard !content.isEmpty else { return }
+        guard let copy = sqlite3_malloc64(UInt64(content.count)) else {
+            throw DatabaseError(resultCode: .SQLITE_NOMEM)
+        }
+        content.withUnsafeBytes { bytes in
+            if let first = bytes.baseAddress { copy.copyMemory(from: first, byteCount: bytes.count) }
+        }
+        try check(
+            sqlite3_deserialize(
+                database.sqliteConnection, "main", copy.assumingMemoryBound(to: UInt8.self),
+                Int64(content.count), Int64(content.count),
+                UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)))
+    }
+
+    /// Has SQLite leave the times of what it opens in this process only to read: it would change the access time and, for
+    /// root, the owner of a journal to what it is.
+    static func leaveTimes() { _ = timesStay }
+
+    #if os(Linux)
+        private static let timesStay: Bool = {
+            guard let system = sqlite3_vfs_find(nil), let replace = system.pointee.xSetSystemCall else {
+                return false
+            }
+            // SQLite casts them back before the call (sqlite.org/c3ref/vfs.html).
+            let calls = [
+                (
+                    "open",
+                    unsafeBitCast(LookingFileSystem.openWithoutAccessTime, to: sqlite3_syscall_ptr.self)
+                ),
+                ("fchown", unsafeBitCast(LookingFileSystem.changeOwner, to: sqlite3_syscall_ptr.self)),
+            ]
+            return calls.allSatisfy { replace(system, $0.0, $0.1) == SQLITE_OK }
+        }()
+    #else
+        private static let timesStay = true
+    #endif
+
     private static func check(_ code: CInt) throws {
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
@@ -217,9 +266,28 @@ extension Directory {
             [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR].contains(error.resultCode)
         else { return }
         do {
+            try requireWritableVolume()
+        } catch {
+            throw FileSystemError("write", path: path, errno: error.errno)
+        }
+    }
+
+    /// - Throws: `EROFS` when the volume is read-only. Missing permissions are left to whoever needs them.
+    func requireWritableVolume() throws(FileSystemError) {
+        do {
             try fileSystem.requireWritable(descriptor)
         } catch {
-            if error.isReadOnlyVolume { throw FileSystemError("write", path: path, errno: error.errno) }
+            if error.isReadOnlyVolume { throw error }
+        }
+    }
+
+    /// Whether nothing can be changed because the volume is read-only.
+    var isOnReadOnlyVolume: Bool {
+        do throws(FileSystemError) {
+            try requireWritableVolume()
+            return false
+        } catch {
+            return true
         }
     }
 }
@@ -228,14 +296,15 @@ extension FilePath {
     /// Checks that a database can be read, since SQLite reports only that it failed. Apple's reports a file that is
     /// protected while the device is locked as `SQLITE_AUTH` or `SQLITE_IOERR`.
     ///
-    /// - Throws: The kernel's error when the device is locked and that can be the cause of `error`.
-    func requireUnlocked(after error: any Error) throws(FileSystemError) {
+    /// - Throws: The kernel's error when the device is locked, or no more files can be opened, and that can be the cause of
+    ///   `error`.
+    func requireReadable(after error: any Error) throws(FileSystemError) {
         guard let error = error as? DatabaseError,
             [.SQLITE_AUTH, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_IOERR].contains(error.resultCode),
             let reason = DatabaseBytes.systemError(string)
         else { return }
         let failure = FileSystemError("open", path: self, errno: reason)
-        if failure.isOfLockedDevice { throw failure }
+        if failure.isOfLockedDevice || failure.isOutOfDescriptors { throw failure }
     }
 }
 

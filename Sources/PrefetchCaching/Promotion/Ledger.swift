@@ -230,7 +230,7 @@ final class Ledger: PromotionLedger {
             if error.resultCode == .SQLITE_PROTOCOL { patience.noteStall() }
             throw .busy("ledger", Self.files, in: folder)
         } catch {
-            try onFiles { () throws(FileSystemError) in try path.requireUnlocked(after: error) }
+            try onFiles { () throws(FileSystemError) in try path.requireReadable(after: error) }
             throw .database(name: "ledger", message: "\(error)")
         }
     }
@@ -296,6 +296,7 @@ final class Ledger: PromotionLedger {
         let folderPath = path.removingLastComponent()
         do {
             try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
+            if isReading { try folder.requireWritableVolume() }
             let queue = try openQueue()
             let log = try queue.unsafeRead { try LedgerLog(of: $0, in: folder) }
             return OpenFile(queue: queue, log: log, identity: try attributes()?.identity)

@@ -27,8 +27,9 @@ enum LedgerImage {
     ) throws -> (queue: DatabaseQueue, version: Int) {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger.image"
+        DatabaseBytes.leaveTimes()
         let content = try content(in: folder, at: path)
-        configuration.prepareDatabase { try load(content, into: $0) }
+        configuration.prepareDatabase { try DatabaseBytes.load(content, into: $0) }
         let queue = try DatabaseQueue(configuration: configuration).disposable
         let version = try queue.writeWithoutTransaction { database in
             try LedgerSchema.refuseNewer(database)
@@ -99,20 +100,5 @@ enum LedgerImage {
             guard error.isNotFound else { throw error }
             return []
         }
-    }
-
-    private static func load(_ content: [UInt8], into database: Database) throws {
-        guard !content.isEmpty else { return }
-        guard let copy = sqlite3_malloc64(UInt64(content.count)) else {
-            throw DatabaseError(resultCode: .SQLITE_NOMEM)
-        }
-        content.withUnsafeBytes { bytes in
-            if let first = bytes.baseAddress { copy.copyMemory(from: first, byteCount: bytes.count) }
-        }
-        let code = sqlite3_deserialize(
-            database.sqliteConnection, "main", copy.assumingMemoryBound(to: UInt8.self),
-            Int64(content.count), Int64(content.count),
-            UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE))
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 }

@@ -171,7 +171,7 @@ extension FileInventory {
 
 extension Area {
     /// Where a container has the area, see `StorageAreas.container(at:)`.
-    var folderInContainer: FilePath {
+    package var folderInContainer: FilePath {
         switch self {
         case .documents: "Documents"
         case .applicationSupport: "Library/Application Support"

@@ -15,6 +15,8 @@ struct CapacityCommand: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var isLooking: Bool { true }
+
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let report = try await cache.capacity()
         let configuration = try await cache.configuration()

@@ -49,6 +49,7 @@ struct Configure: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     var needsCache: Bool { !isChange }
+    var isLooking: Bool { !isChange }
 
     func validate() throws {
         if case .size = budget, cap != nil {

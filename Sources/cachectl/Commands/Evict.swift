@@ -50,7 +50,7 @@ struct Evict: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    var isReadOnly: Bool { dryRun }
+    var isLooking: Bool { dryRun }
 
     func validate() throws {
         let isChosen = source != nil || olderThan != nil || toBytes != nil

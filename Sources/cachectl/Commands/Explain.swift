@@ -20,6 +20,8 @@ struct Explain: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var isLooking: Bool { true }
+
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         guard let outlook = try await cache.evictionOutlook(of: key) else {
             if case .promoted(let file)? = try await cache.status(of: key) {

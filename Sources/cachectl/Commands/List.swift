@@ -52,6 +52,8 @@ struct List: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var isLooking: Bool { true }
+
     func validate() throws {
         if opened, partials { throw ValidationError("give either --opened or --partials, not both") }
         if opened, sort == .expiry { throw ValidationError("what was opened does not expire") }
@@ -105,7 +107,9 @@ struct List: CacheCommand {
     private func chosen(of entries: [ListEntry]) -> [ListEntry] {
         let start = olderThan?.start(before: Timestamp.now)
         let chosen = entries.filter { entry in
-            (source.map { entry.source == $0 } ?? true) && (start.map { entry.since < $0 } ?? true)
+            // By bytes, as everywhere: text that only looks alike is another source.
+            (source.map { entry.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
+                && (start.map { entry.since < $0 } ?? true)
                 && (largerThan.map { entry.contentBytes > $0.bytes } ?? true)
         }
         return switch sort {

@@ -71,9 +71,9 @@ struct Migrate: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     // Recovery opens the ledger, which would upgrade it before the command could report its old version.
-    var recoversOnOpening: Bool { !dryRun && from != nil }
+    var recoversOnOpening: Bool { from != nil }
     var needsCache: Bool { from == nil }
-    var isReadOnly: Bool { dryRun }
+    var isLooking: Bool { dryRun }
 
     func validate() throws {
         guard (from == nil) == (role == nil) else {

@@ -33,7 +33,7 @@ struct Purge: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    var isReadOnly: Bool { dryRun }
+    var isLooking: Bool { dryRun }
 
     func validate() throws {
         guard excluded else {

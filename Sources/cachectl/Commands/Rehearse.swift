@@ -66,7 +66,7 @@ struct Rehearse: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    var isReadOnly: Bool { true }
+    var isLooking: Bool { true }
 
     func validate() throws {
         guard (event == .pressure) == (free != nil) else {

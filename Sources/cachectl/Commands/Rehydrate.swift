@@ -41,7 +41,7 @@ struct Rehydrate: CacheCommand {
 
     var handlesSignals: Bool { true }
 
-    var isReadOnly: Bool { dryRun }
+    var isLooking: Bool { dryRun }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let files = try await cache.promotedFiles().filter { file in

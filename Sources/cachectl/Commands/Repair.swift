@@ -28,7 +28,7 @@ struct Repair: CacheCommand {
 
     // The command performs recovery itself, to report each step.
     var recoversOnOpening: Bool { false }
-    var isReadOnly: Bool { dryRun }
+    var isLooking: Bool { dryRun }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let report = try await cache.repair(dryRun: dryRun, keepingQuarantined: keepQuarantined)

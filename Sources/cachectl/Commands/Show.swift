@@ -18,6 +18,8 @@ struct Show: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var isLooking: Bool { true }
+
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         switch try await cache.status(of: key) {
         case .cached(let item):

@@ -48,6 +48,8 @@ struct Stats: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var isLooking: Bool { !reset }
+
     func validate() throws {
         if csv, by == nil { throw ValidationError("--csv needs --by source, --by day or --by week") }
         if csv, shared.json { throw ValidationError("give either --csv or --json, not both") }

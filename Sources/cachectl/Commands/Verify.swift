@@ -35,7 +35,7 @@ struct Verify: CacheCommand {
 
     var handlesSignals: Bool { true }
 
-    var isReadOnly: Bool { !repair }
+    var isLooking: Bool { !repair }
 
     func validate() throws {
         if let sample, sample < 1 { throw ValidationError("--sample must be at least 1") }

@@ -46,6 +46,8 @@ struct Events: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var isLooking: Bool { true }
+
     var handlesSignals: Bool { follow }
 
     /// How often the journal is looked at. Other processes write it about once a second.
@@ -97,7 +99,7 @@ struct Events: CacheCommand {
     private func isWanted(_ entry: JournalEntry, since first: Int64?) -> Bool {
         if let first, entry.time < first { return false }
         if let key, entry.key != JournalEntry.kept(key) { return false }
-        if let source, entry.source != JournalEntry.kept(source) { return false }
+        if let source, !entry.source.utf8.elementsEqual(JournalEntry.kept(source).utf8) { return false }
         return kind?.contains(entry.kind) ?? true
     }
 

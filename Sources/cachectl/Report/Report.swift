@@ -33,6 +33,8 @@ struct Report: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var isLooking: Bool { true }
+
     func validate() throws {
         if html.isEmpty { throw ValidationError("--html needs the name of a file, or - for standard output") }
     }

@@ -65,7 +65,7 @@ struct Simulate: CacheCommand {
 
     var handlesSignals: Bool { true }
 
-    var isReadOnly: Bool { true }
+    var isLooking: Bool { true }
 
     private var asked: [EvictionPolicyChoice] { policy ?? [.lru, .value] }
 

@@ -32,6 +32,8 @@ struct Watch: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
+    var isLooking: Bool { true }
+
     var handlesSignals: Bool { true }
 
     func validate() throws {
