@@ -9,11 +9,14 @@ public struct BundlePart: Hashable, Sendable {
     public let path: FolderPath
     /// Bytes of the file.
     public let contentBytes: Int64
+    /// Whether the file is a program: whoever may read it may then execute it, once it was opened.
+    public let isExecutable: Bool
 
     /// Creates a part. Bounds are not checked until ``ItemMetadata/validate()``.
-    public init(_ path: FolderPath, contentBytes: Int64) {
+    public init(_ path: FolderPath, contentBytes: Int64, isExecutable: Bool = false) {
         self.path = path
         self.contentBytes = contentBytes
+        self.isExecutable = isExecutable
     }
 }
 
@@ -110,8 +113,11 @@ extension FolderPath {
     }
 }
 
+/// No path is so long.
+private let executableFlag: UInt16 = 0x8000
+
 /// The form of parts in the footer and in the ledger: for each the length of the file (i64), the length of its path in bytes
-/// (u16) and the path, as UTF-8.
+/// (u16, with the highest bit set if the file is executable) and the path, as UTF-8.
 extension Collection<BundlePart> {
     private static var headLength: Int { 10 }
 
@@ -122,7 +128,7 @@ extension Collection<BundlePart> {
         for part in self {
             let path = part.path.string.utf8
             writer.append(part.contentBytes)
-            writer.append(UInt16(path.count))
+            writer.append(UInt16(path.count) | (part.isExecutable ? executableFlag : 0))
             writer.append(bytes: path)
         }
         return writer.bytes
@@ -136,10 +142,14 @@ extension [BundlePart] {
         self = []
         while reader.count > 0 {
             let contentBytes = try reader.take(Int64.self)
-            let path = try reader.take(count: Int(try reader.take(UInt16.self)))
+            let head = try reader.take(UInt16.self)
+            let path = try reader.take(count: Int(head & ~executableFlag))
             guard let text = String(validating: path, as: UTF8.self) else { throw .damaged(.footerFields) }
             do {
-                append(BundlePart(try FolderPath(text), contentBytes: contentBytes))
+                append(
+                    BundlePart(
+                        try FolderPath(text), contentBytes: contentBytes,
+                        isExecutable: head & executableFlag != 0))
             } catch {
                 throw .damaged(.footerFields)
             }

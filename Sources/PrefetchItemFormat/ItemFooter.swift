@@ -135,6 +135,8 @@ enum FieldTag {
     static let noDestination: UInt16 = critical | 10
     /// Critical, since a reader that ignores it would promote a bundle to one file.
     static let parts: UInt16 = critical | 12
+    /// In place of ``parts``, if a file is executable: an older reader leaves such an item alone.
+    static let partsWithPrograms: UInt16 = critical | 13
     static let critical: UInt16 = 0x8000
 
     /// A distinct bit for every known tag, `nil` for any other.
@@ -144,7 +146,7 @@ enum FieldTag {
         case destinationFolder: 1 << 8
         case boot, url: 1 << tag
         case noDestination: 1 << 10
-        case parts: 1 << 12
+        case parts, partsWithPrograms: 1 << 12
         default: nil
         }
     }
@@ -201,7 +203,9 @@ extension ItemFooter {
         }
         if !metadata.parts.isEmpty {
             let parts = metadata.parts.encoded()
-            writer.appendFieldHead(FieldTag.parts, length: parts.count)
+            let hasPrograms = metadata.parts.contains(where: \.isExecutable)
+            writer.appendFieldHead(
+                hasPrograms ? FieldTag.partsWithPrograms : FieldTag.parts, length: parts.count)
             writer.append(bytes: parts)
         }
         if let boot {
@@ -410,9 +414,11 @@ private struct Fields {
             case FieldTag.noDestination:
                 guard value.count == 0 else { throw .damaged(.footerFields) }
                 hasNoDestination = true
-            case FieldTag.parts:
+            case FieldTag.parts, FieldTag.partsWithPrograms:
                 parts = try [BundlePart](decoding: value)
-                guard !parts.isEmpty else { throw .damaged(.footerFields) }
+                guard !parts.isEmpty, parts.contains(where: \.isExecutable) == (tag != FieldTag.parts) else {
+                    throw .damaged(.footerFields)
+                }
             case FieldTag.chunkTable:
                 var table = ByteReader(value, of: .chunkTable)
                 chunks.reserveCapacity(value.count / ItemFooter.bytesPerChunk)

@@ -151,14 +151,29 @@ extension StorageAreas {
 }
 
 extension StorageAreas {
+    private static let downloads: FileName = "Downloads"
+
+    /// The ``excludedFolder`` of an area. In one that is itself named by the app, as Documents is on Linux, it is `Downloads`.
+    package func excludedFolder(in area: Area) -> FileName? {
+        guard let excludedFolder, area != .iCloudDrive else { return nil }
+        return area == .documents && documents.lastComponent?.string == excludedFolder.string
+            ? Self.downloads : excludedFolder
+    }
+
+    /// Whether that is the name of the folder, or was before it was ``excludedFolder(in:)``.
+    package func isExcludedFolder(_ name: FileName?, in area: Area) -> Bool {
+        guard let name, let now = excludedFolder(in: area) else { return false }
+        return name == now || name == excludedFolder
+    }
+
     /// The folder that a file goes to: for one that backups exclude the folder of its destination below the
     /// ``excludedFolder``, and for one that they include never below that.
     ///
     /// A path that would become too long stays as it is, and its file is marked.
     package func folder(for destination: Destination) -> FolderPath? {
-        guard let excludedFolder, destination.area != .iCloudDrive else { return destination.folder }
+        guard let excludedFolder = excludedFolder(in: destination.area) else { return destination.folder }
         let names = destination.folder?.components ?? []
-        let isBelow = names.first == excludedFolder
+        let isBelow = isExcludedFolder(names.first, in: destination.area)
         if isBelow == (destination.backup == .exclude) { return destination.folder }
         do {
             if isBelow { return names.count == 1 ? nil : try FolderPath(Array(names.dropFirst())) }

@@ -37,6 +37,24 @@ import Testing
         #expect(areas.excluding(into: "org.example.app").folder(for: uploaded) == "org.example.app")
     }
 
+    /// As Documents is on Linux.
+    @Test func anAreaOfTheAppsNameGetsNoSecondFolderOfThatName() throws {
+        let areas = try StorageAreas.container(at: FilePath("/nowhere/org.example.app"))
+        let named = StorageAreas(
+            documents: "/home/user/Documents/org.example.app", applicationSupport: areas.applicationSupport,
+            caches: areas.caches, temporary: areas.temporary, iCloudDrive: nil,
+            excludedFolder: "org.example.app")
+        let name: FileName = "Map.bin"
+        #expect(named.folder(for: .documents(name, backup: .exclude)) == "Downloads")
+        #expect(named.folder(for: .applicationSupport(name, backup: .exclude)) == "org.example.app")
+        // Where earlier versions put it.
+        #expect(
+            named.folder(for: .documents(name, in: "org.example.app", backup: .exclude)) == "org.example.app")
+        #expect(named.isExcludedFolder("org.example.app", in: .documents))
+        #expect(named.isExcludedFolder("Downloads", in: .documents))
+        #expect(!areas.excluding(into: "org.example.app").isExcludedFolder("Downloads", in: .documents))
+    }
+
     @Test func anAppHasAFolderOfItsOwnName() throws {
         let areas = try StorageAreas.application(id: "org.example.app", environment: ["HOME": "/home/user"])
         #expect(areas.excludedFolder == "org.example.app")

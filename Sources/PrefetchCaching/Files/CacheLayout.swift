@@ -35,10 +35,17 @@ enum CacheLayout {
 
     static let folderPermissions: FilePermissions = [.ownerReadWriteExecute]
     static let filePermissions: FilePermissions = [.ownerReadWrite]
-    /// For a Documents folder that does not exist yet: as its user would create it.
-    static let userFolderPermissions: FilePermissions = [
-        .ownerReadWriteExecute, .groupReadExecute, .otherReadExecute,
-    ]
+    /// For what is the user's own: the umask decides, as with every program's documents. Application Support is private.
+    static func filePermissions(in area: Area, isExecutable: Bool = false) -> FilePermissions {
+        let everybody: FilePermissions =
+            area == .applicationSupport
+            ? .ownerReadWrite : [.ownerReadWrite, .groupRead, .groupWrite, .otherRead, .otherWrite]
+        return isExecutable ? everybody.union(everybody.executing) : everybody
+    }
+
+    static func folderPermissions(in area: Area) -> FilePermissions {
+        filePermissions(in: area, isExecutable: true)
+    }
 
     /// The folder of an item below ``items``, named by the first two digits of its hash.
     static func folder(of hash: KeyHash) -> FilePath {
@@ -184,6 +191,13 @@ extension AreaPath {
             preconditionFailure("digits and plain names make no component '..'")
         }
         return location
+    }
+}
+
+extension FilePermissions {
+    /// The permission to execute for everybody who may read.
+    var executing: FilePermissions {
+        FilePermissions(rawValue: intersection([.ownerRead, .groupRead, .otherRead]).rawValue >> 2)
     }
 }
 

@@ -32,8 +32,7 @@ final class SupportFolders: Sendable {
     /// - Parameter path: The path of the folder. A name in it that is not accepted is replaced by a similar one.
     func destination(in area: Area, _ path: inout FolderPath?) throws(FileSystemError) -> Directory {
         var folder = try topFolder(of: area)
-        let permissions =
-            area == .applicationSupport ? CacheLayout.folderPermissions : CacheLayout.userFolderPermissions
+        let permissions = CacheLayout.folderPermissions(in: area)
         var names = path?.components ?? []
         for index in names.indices {
             folder = try openOrCreate(&names[index], in: folder, permissions)
@@ -124,7 +123,7 @@ final class SupportFolders: Sendable {
             return try root.openOrCreate(CacheLayout.files, permissions: CacheLayout.folderPermissions)
         default:
             return try Directory.openOrCreate(
-                root(of: area), permissions: CacheLayout.userFolderPermissions, in: fileSystem)
+                root(of: area), permissions: CacheLayout.folderPermissions(in: area), in: fileSystem)
         }
     }
 
@@ -239,21 +238,24 @@ final class SupportFolders: Sendable {
     // MARK: The folder that backups exclude
 
     func isBelowExcludedFolder(_ path: FolderPath?, in area: Area) -> Bool {
-        guard let excludedFolder = areas.excludedFolder, area != .iCloudDrive else { return false }
-        return path?.components.first == excludedFolder
+        areas.isExcludedFolder(path?.components.first, in: area)
     }
 
     /// Whether a folder above a promoted item keeps it out of backups, so that its file needs no mark.
     func isExcluded(_ path: FolderPath?, in area: Area) throws(FileSystemError) -> Bool {
-        guard isBelowExcludedFolder(path, in: area), let folder = try excludedFolder(in: area) else {
-            return false
-        }
+        guard let folder = try excludedFolder(above: path, in: area) else { return false }
         return try BackupMark(fileSystem: fileSystem).policy(of: folder.descriptor) == .exclude
     }
 
-    /// The folder of an area that backups exclude, if it exists.
-    func excludedFolder(in area: Area) throws(FileSystemError) -> Directory? {
-        guard let name = areas.excludedFolder, let top = try existingTopFolder(of: area) else { return nil }
+    /// The folder of an area that backups exclude, if it exists and the path begins with it.
+    func excludedFolder(above path: FolderPath?, in area: Area) throws(FileSystemError) -> Directory? {
+        guard isBelowExcludedFolder(path, in: area), let name = path?.components.first else { return nil }
+        return try folder(name, in: area)
+    }
+
+    /// A folder at the top of an area, if it exists.
+    func folder(_ name: FileName, in area: Area) throws(FileSystemError) -> Directory? {
+        guard let top = try existingTopFolder(of: area) else { return nil }
         do {
             return try top.open(name.path)
         } catch {
@@ -263,8 +265,7 @@ final class SupportFolders: Sendable {
     }
 
     func renewExclusion(above path: FolderPath?, in area: Area) throws(FileSystemError) {
-        guard isBelowExcludedFolder(path, in: area), let folder = try excludedFolder(in: area) else { return }
-        try renewExclusion(folder)
+        if let folder = try excludedFolder(above: path, in: area) { try renewExclusion(folder) }
     }
 
     /// Marks the folder that backups exclude, and on Linux tags it, durably, unless it is marked and tagged already.

@@ -324,14 +324,14 @@ extension Repair {
     /// - Returns: Whether the folder of an area that backups exclude had lost its mark.
     private func renewExclusion(in area: Area) -> Bool {
         let support = engine.destinations.support
-        guard let name = support.areas.excludedFolder,
+        guard let name = support.areas.excludedFolder(in: area),
             let place = AreaPath(
                 area: area, relative: SupportFolders.relativePath(in: area, nil).pushing(name.path))
         else { return false }
         var isRenewed = false
         log.attempt(place) { () throws(CacheError) in
             try onFiles { () throws(FileSystemError) in
-                guard let folder = try support.excludedFolder(in: area) else { return }
+                guard let folder = try support.folder(name, in: area) else { return }
                 isRenewed = try support.renewExclusion(folder, isDryRun: isDryRun)
             }
             if isRenewed { log.note(.markRestored, place, key: nil) }

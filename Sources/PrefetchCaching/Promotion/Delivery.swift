@@ -69,7 +69,7 @@ final class Delivery: StoreUnderWay {
             try engine.promoter.recovery.leftovers.sweep(staging)
         }
         do {
-            let (name, file, isLocked) = try Self.create(in: staging) {
+            let (name, file, isLocked) = try Self.create(for: target.area, in: staging) {
                 engine.files.nextStagedName(metadata.key)
             }
             (self.name, self.file) = (name, file)
@@ -83,14 +83,14 @@ final class Delivery: StoreUnderWay {
 
     /// Creates a file that stays locked while it is open: the lock tells recovery that it is not a leftover.
     private static func create(
-        in staging: Directory, named nextName: () -> String
+        for area: Area, in staging: Directory, named nextName: () -> String
     ) throws(FileSystemError) -> (name: String, file: Descriptor, isLocked: Bool) {
         let fileSystem = staging.fileSystem
         while true {
             let name = nextName()
             var isLocked = true
             let file = try fileSystem.open(
-                FilePath(name), in: staging.descriptor, .createNew(CacheLayout.filePermissions)
+                FilePath(name), in: staging.descriptor, .createNew(CacheLayout.filePermissions(in: area))
             ) { file throws(FileSystemError) in
                 do throws(FileSystemError) {
                     // A sweep may have locked it in between, to remove it.

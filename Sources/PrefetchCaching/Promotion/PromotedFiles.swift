@@ -143,7 +143,21 @@ final class PromotedFiles: Sendable {
         }
     }
 
-    // MARK: Marks and flushes
+    // MARK: Permissions, marks and flushes
+
+    /// Those with which a file for the destination of an entry is created. Only the creation of one tells: the umask of the
+    /// process can be read only by setting it, for all threads.
+    func permissions(for entry: LedgerEntry, in staging: Directory) throws(FileSystemError) -> FilePermissions
+    {
+        let wanted = CacheLayout.filePermissions(in: entry.area)
+        guard entry.area != .applicationSupport else { return wanted }
+        let name = FilePath(nextStagedName(entry.key))
+        let created = try fileSystem.withFile(name, in: staging.descriptor, .createNew(wanted)) {
+            file throws(FileSystemError) in try fileSystem.attributes(of: file).permissions
+        }
+        try fileSystem.unlink(name, in: staging.descriptor)
+        return created
+    }
 
     /// Sets the backup mark of a file before it is published, unless a folder above its destination has it. A file
     /// system that does not support the mark does not prevent publishing: the mark is only a hint.

@@ -12,20 +12,25 @@ final class StagedContent {
     /// `nil` for a single file.
     private let bundle: BundleFolder?
     private let fileSystem: any FileSystem
+    private let area: Area
     private var written: Int64 = 0
     /// The part that is written, and how much of it was.
     private var index = 0
     private var part: (file: Descriptor, written: Int64)?
 
-    init(creating name: FilePath, of parts: [BundlePart], in staging: Directory) throws(FileSystemError) {
+    /// - Parameter area: The one that it is for. Nobody else can reach what is in staging, whatever its permissions.
+    init(
+        creating name: FilePath, of parts: [BundlePart], for area: Area, in staging: Directory
+    ) throws(FileSystemError) {
         fileSystem = staging.fileSystem
+        self.area = area
         guard !parts.isEmpty else {
             bundle = nil
             descriptor = try fileSystem.open(
-                name, in: staging.descriptor, .createNew(CacheLayout.filePermissions))
+                name, in: staging.descriptor, .createNew(CacheLayout.filePermissions(in: area)))
             return
         }
-        let mode = CacheLayout.folderPermissions
+        let mode = CacheLayout.folderPermissions(in: area)
         guard try fileSystem.makeDirectory(name, in: staging.descriptor, permissions: mode) else {
             throw FileSystemError("mkdir", path: name, errno: .fileExists)
         }
@@ -64,10 +69,14 @@ final class StagedContent {
         file: Descriptor, written: Int64
     ) {
         if let part { return part }
-        let opened = try fileSystem.open(
-            bundle.parts[index].path.path, in: descriptor, .createNew(CacheLayout.filePermissions))
+        let next = bundle.parts[index]
+        let opened = try fileSystem.open(next.path.path, in: descriptor, creating(next))
         part = (opened, 0)
         return (opened, 0)
+    }
+
+    private func creating(_ part: BundlePart) -> OpenMode {
+        .createNew(CacheLayout.filePermissions(in: area, isExecutable: part.isExecutable))
     }
 
     private func endPart() {
@@ -81,7 +90,7 @@ final class StagedContent {
     func write(part number: Int, from file: Descriptor, at start: Int64) throws(FileSystemError) {
         guard let part = bundle?.parts[number] else { return }
         index = bundle?.parts.count ?? 0
-        try fileSystem.withFile(part.path.path, in: descriptor, .createNew(CacheLayout.filePermissions)) {
+        try fileSystem.withFile(part.path.path, in: descriptor, creating(part)) {
             target throws(FileSystemError) in
             try fileSystem.forEachPiece(of: file, from: start, count: part.contentBytes) {
                 piece, offset throws(FileSystemError) in

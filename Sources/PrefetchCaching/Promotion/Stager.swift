@@ -187,7 +187,7 @@ final class Stager: Sendable {
     ) throws(CacheError) -> StagedContent {
         let name = FilePath(entry.stagedName)
         let content = try destinations.onDestination(
-            entry, StagedContent(creating: name, of: entry.parts, in: staging))
+            entry, StagedContent(creating: name, of: entry.parts, for: entry.area, in: staging))
         do {
             entry.inode = try files.attributes(of: content.descriptor).identity.inode
             entry.birthTime = try files.birthTime(of: content.descriptor)
@@ -374,6 +374,8 @@ final class Stager: Sendable {
                 guard try fileSystem.attributes(of: file).length == storedBytes else { return false }
                 try fileSystem.resize(file, to: entry.contentBytes)
                 guard try hasContent(of: entry, file) else { return false }
+                let permissions = try files.permissions(for: entry, in: staging)
+                try fileSystem.setPermissions(permissions, of: file)
                 try files.mark(file, entry.backup, in: entry.area, entry.folder)
                 try fileSystem.synchronize(file)
                 return true

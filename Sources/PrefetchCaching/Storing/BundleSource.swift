@@ -24,7 +24,10 @@ package struct BundleSource {
             }
             do throws(FolderPathError) {
                 let inside = try FolderPath(entry.path.string)
-                parts.append(BundlePart(inside, contentBytes: entry.attributes.length))
+                parts.append(
+                    BundlePart(
+                        inside, contentBytes: entry.attributes.length,
+                        isExecutable: entry.attributes.permissions.contains(.ownerExecute)))
                 attributes[inside] = entry.attributes
             } catch {
                 throw .unsuitableName(path.pushing(entry.path).string, error)

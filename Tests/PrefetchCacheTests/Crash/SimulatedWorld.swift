@@ -110,7 +110,8 @@ final class SimulatedWorld: Sendable {
 
     private func place(_ content: [UInt8], at path: FilePath) throws {
         let folder = try Directory.openOrCreate(
-            path.removingLastComponent(), permissions: CacheLayout.userFolderPermissions, in: fileSystem)
+            path.removingLastComponent(), permissions: CacheLayout.folderPermissions(in: .documents),
+            in: fileSystem)
         let name = FilePath(root: nil, [try #require(path.lastComponent)])
         if try fileSystem.attributes(of: name, in: folder.descriptor) != nil {
             try fileSystem.unlink(name, in: folder.descriptor)

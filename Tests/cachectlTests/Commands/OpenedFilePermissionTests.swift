@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import cachectl
+
+/// What the user gets has the permissions that any program's documents have; the rest is private.
+@Suite struct OpenedFilePermissionTests {
+    let container: Container
+
+    init() throws {
+        container = try Container()
+        _ = try container.folder.write(noise(300_000, seed: 1), to: "noise")
+        _ = try container.shell(
+            "mkdir -p b/s && echo a >b/a && cp noise b/s/n && echo run >b/run && chmod 700 b/run")
+    }
+
+    /// The permissions of all that is below a folder, by name.
+    private func permissions(below folder: String) throws -> [String: String] {
+        let lines = try container.shell(
+            #"cd "$CONTAINER/\#(folder)" && find . -mindepth 1 -printf '%P %m\n'"#)
+        return Dictionary(
+            uniqueKeysWithValues: lines.text.split(separator: "\n").map { line in
+                let parts = line.split(separator: " ")
+                return (String(parts[0]), String(parts[1]))
+            })
+    }
+
+    @Test(arguments: [
+        ("022", "644", "755"), ("002", "664", "775"), ("077", "600", "700"), ("000", "666", "777"),
+    ])
+    func documentsFollowTheUmask(_ umask: String, _ file: String, _ folder: String) throws {
+        let outcome = try container.shell(
+            #"""
+            umask \#(umask); put() { "$CACHECTL" put "$@" --quiet --container "$CONTAINER"; }
+            put text - --to documents --name text <b/a; put noise noise --to documents --name noise
+            put bundle b --to documents --name B; put deep b/a --to documents --folder Sub/Er --name deep
+            put asked noise --to documents --name asked --requested >/dev/null
+            for k in text noise bundle deep; do "$CACHECTL" open $k --container "$CONTAINER" >/dev/null; done
+            """#)
+        #expect(outcome.errors == "")
+        #expect(
+            try permissions(below: "Documents") == [
+                "text": file, "noise": file, "asked": file, "Sub": folder, "Sub/Er": folder,
+                "Sub/Er/deep": file, "B": folder, "B/a": file, "B/s": folder, "B/s/n": file, "B/run": folder,
+            ])
+    }
+
+    @Test func applicationSupportIsPrivate() throws {
+        _ = try container.shell(
+            #"""
+            umask 000; for k in noise b; do "$CACHECTL" put $k $k --to support --quiet --container "$CONTAINER"
+            "$CACHECTL" open $k --container "$CONTAINER"; done
+            """#)
+        let found = try permissions(below: "Library/Application Support/PrefetchCache/files")
+        #expect(
+            found == [
+                "noise": "600", "b": "700", "b/a": "600", "b/s": "700", "b/s/n": "600", "b/run": "700",
+            ])
+    }
+}
+
+@Suite(.enabled(if: getuid() == 0, "That is about root.")) struct RootTests {
+    /// It would belong to root, and the user could not use it.
+    @Test func rootMakesNoCacheForAUser() throws {
+        let container = try Container(hasCache: false)
+        try FileManager.default.createDirectory(at: container.root, withIntermediateDirectories: true)
+        #expect(chown(container.root.path, 12345, 12345) == 0)
+        let outcome = try container.cachectl("put", "k", "-", input: text)
+        #expect(outcome.status == 77)
+        #expect(outcome.errors.contains("run 'sudo -u '#12345' cachectl …'"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: container.root.path) == [])
+    }
+}
