@@ -15,7 +15,7 @@ public enum CacheError: Error, Hashable, Sendable {
     case item(ItemFormatError)
     /// The source of a store is not a regular file of this machine.
     case notARegularFile(String)
-    /// The file to be moved into the cache was written to or replaced while it was being stored. Nothing was stored, and
+    /// The file to be stored was written to or replaced while it was being stored. Nothing was stored, and
     /// the file is where it was.
     case fileChanged(String)
     /// A file in a folder that was to become a bundle has a name that no file of a bundle may have. Nothing was stored.
@@ -131,7 +131,7 @@ extension CacheError: CustomStringConvertible {
         case .unsuitableName(let name, let error):
             "\(name) cannot be part of a bundle: \(error); rename it, or move it elsewhere"
         case .fileChanged(let name):
-            "\(name) was written to or replaced while it was being stored; move it once it is complete"
+            "\(name) was written to or replaced while it was being stored; try again once it is complete"
         case .fileOfCache(let name):
             "\(name) lies in a folder of the cache; only files of your own can be moved into it"
         case .fileSystem(let error): error.description

@@ -51,7 +51,8 @@ extension PrefetchCache {
     /// Stores the content of a file, which is read piece by piece and left where it is. Cancelling the task
     /// has no effect.
     ///
-    /// - Throws: As ``store(_:as:encoding:admission:)-(Data,_,_,_)``, and ``CacheError/notARegularFile(_:)``.
+    /// - Throws: As ``store(_:as:encoding:admission:)-(Data,_,_,_)``, ``CacheError/notARegularFile(_:)``, and
+    ///   ``CacheError/fileChanged(_:)`` when the file is written to meanwhile: nothing is stored then.
     @discardableResult
     public func store(
         contentsOf file: URL, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,

@@ -266,8 +266,30 @@ struct Migrator {
                     return true
                 })
         else { throw Left(.keyIsTaken) }
-        guard try isDryRun || original.drop() else { throw Left(.changed) }
+        if !isDryRun {
+            // What another program put there is its own; a copy of ours may come from a run that was interrupted.
+            if entry.origin == .written { try lendNature(of: original, to: entry, in: folder) }
+            guard try original.drop() else { throw Left(.changed) }
+        }
         return .merged(place)
+    }
+
+    /// Makes a copy on another volume what the original is beside its content. Otherwise the original stays.
+    private func lendNature(of original: Original, to entry: LedgerEntry, in folder: Directory)
+        throws(CacheError)
+    {
+        guard
+            original.attributes.identity.device
+                != (try files.attributes(of: folder.descriptor)).identity.device,
+            entry.parts.isEmpty
+        else { return }
+        try destinations.onDestination(entry) { () throws(FileSystemError) in
+            try fileSystem.withFile(entry.name.path, in: folder.descriptor, .readWrite) {
+                copy throws(FileSystemError) in
+                try fileSystem.copyNature(of: original.file, to: copy, leaving: BackupMark.isMark)
+                try fileSystem.synchronize(copy)
+            }
+        }
     }
 
     /// To another volume: delivered like an item that the user asked for, and then removed from the folder.
@@ -275,7 +297,8 @@ struct Migrator {
         let metadata = ItemMetadata(
             key: original.key, source: request.source, intent: .userRequested,
             destination: original.destination)
-        switch try engine.store(original.file, original.attributes.length, as: metadata) {
+        let name = original.name.string
+        switch try engine.store(original.file, original.attributes.length, named: name, as: metadata) {
         case .refused(let refusal): throw Left(.refused(refusal))
         case .stored: throw Left(.keyIsTaken)
         case .delivered:
@@ -396,7 +419,7 @@ extension Engine {
             throw Migrator.Left(.refused(.overBudget(needed: needed, budget: report.ceilingBytes)))
         }
         guard !isDryRun else { return }
-        switch try store(file, length, as: metadata) {
+        switch try store(file, length, named: metadata.key.string, as: metadata) {
         case .refused(let refusal): throw Migrator.Left(.refused(refusal))
         case .delivered: throw Migrator.Left(.keyIsTaken)
         case .stored: break

@@ -28,21 +28,31 @@ extension Engine {
         guard attributes.kind == .regular else { throw .notARegularFile(path.string) }
         // Files of /proc report no length; they are read to their end.
         let length = attributes.length > 0 ? attributes.length : nil
-        return try store(file, length, as: metadata, encoding: encoding, on: terms)
+        return try store(
+            file, length, named: path.string, as: metadata, encoding: encoding, on: terms)
     }
 
     /// Stores the content of an open file.
     ///
-    /// - Parameter length: The most bytes to read: of a file that grows meanwhile, only its original length
-    ///   is stored. `nil` to read to the end.
+    /// - Parameters:
+    ///   - length: The most bytes to read; `nil` to read to the end.
+    ///   - name: For the error.
+    /// - Throws: ``CacheError/fileChanged(_:)`` for a file that is written to meanwhile. Nothing is stored then.
     func store(
-        _ file: Descriptor, _ length: Int64?, as metadata: ItemMetadata,
+        _ file: Descriptor, _ length: Int64?, named name: String, as metadata: ItemMetadata,
         encoding: EncodingChoice = .automatic,
         on terms: AdmissionTerms = AdmissionTerms()
     ) throws(CacheError) -> StoreOutcome {
         switch try begin(metadata, encoding: encoding, expectedLength: length, on: terms) {
         case .refused(let refusal): return .refused(refusal)
-        case .begun(let store): return try fill(store, from: file, length: length)
+        case .begun(let store):
+            let before = try onFiles(environment.fileSystem.attributes(of: file))
+            return try fill(store, from: file, length: length) { _, isLast throws(CacheError) in
+                guard isLast, length != nil || before.length > 0 else { return }
+                let isWritten = try onFiles(environment.fileSystem.attributes(of: file)).isWritten(
+                    since: before)
+                if isWritten { throw .fileChanged(name) }
+            }
         }
     }
 

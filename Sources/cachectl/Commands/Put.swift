@@ -116,6 +116,7 @@ struct Put: CacheCommand {
             let count: Int
             do {
                 count = try input.read(into: &piece)
+                if count < piece.count { try input.requireUnchanged() }
             } catch {
                 try await writer.cancel()
                 throw error

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import SystemPackage
 
@@ -11,6 +12,8 @@ final class InputFile {
     private(set) var length: Int64?
 
     private let descriptor: Descriptor
+    /// Of a file with a length, when it was opened.
+    private var attributes: FileAttributes?
     private let isOwned: Bool
 
     init(_ path: FilePath) throws(CommandFailure) {
@@ -24,7 +27,7 @@ final class InputFile {
             descriptor = try LiveFileSystem().open(path, in: .workingDirectory, .readFollowingLinks)
             let found = try LiveFileSystem().attributes(of: descriptor)
             try Self.refuseFolder(found)
-            if found.kind == .regular, found.length > 0 { length = found.length }
+            if found.kind == .regular, found.length > 0 { (length, attributes) = (found.length, found) }
         } catch {
             throw Self.failure(name, error)
         }
@@ -65,6 +68,14 @@ final class InputFile {
     }
 
     deinit { if isOwned { LiveFileSystem().close(descriptor) } }
+
+    /// Checks that what was read is what the file held at one moment.
+    func requireUnchanged() throws {
+        guard let attributes else { return }
+        if try LiveFileSystem().attributes(of: descriptor).isWritten(since: attributes) {
+            throw CacheError.fileChanged(name)
+        }
+    }
 
     /// Fills `piece` from the input, and returns the number of bytes: fewer than asked for mean the end of the input.
     func read(into piece: inout Data) throws(CommandFailure) -> Int {

@@ -75,6 +75,45 @@ struct MigrationAcrossVolumesTests {
         try engine.close()
     }
 
+    @Test(arguments: SmallVolume.kinds) func whatIsNotContentIsCopiedAsWell(_ kind: SmallVolume.Kind) throws {
+        let setting = try Setting(on: SmallVolume(kind, megabytes: 40))
+        let live = LiveFileSystem()
+        let modified: Int64 = 981_173_106_500_000_000
+        let sparse = setting.old.appending(path: "sparse.img")
+        try Data().write(to: sparse)
+        func properties(_ file: URL) throws -> (FileAttributes, [UInt8]?) {
+            try live.withFile(FilePath(file.path), in: .workingDirectory, .read) {
+                file throws(FileSystemError) in
+                (try live.attributes(of: file), try live.extendedAttribute("user.origin", of: file))
+            }
+        }
+        var keepsAttributes = true
+        try live.withFile(FilePath(sparse.path), in: .workingDirectory, .readWrite) {
+            file throws(FileSystemError) in
+            try live.writeAll([1, 2, 3], to: file, at: 3 << 20)
+            try live.resize(file, to: 8 << 20)
+            do { try live.setExtendedAttribute("user.origin", to: [7], of: file) } catch {
+                keepsAttributes = false
+            }
+            try live.setPermissions([.ownerReadWrite, .groupRead], of: file)
+            try live.setTimes(accessed: modified, modified: modified, of: file)
+        }
+        let before = try properties(sparse).0
+        let engine = try setting.container.engine(probe: nil)
+        let left = try setting.migrate(engine)
+        // A volume without attributes cannot keep it, and so the file stays, and that is told.
+        guard left["sparse.img"] == nil else {
+            #expect(FileManager.default.fileExists(atPath: sparse.path))
+            return
+        }
+        let (after, origin) = try properties(setting.container.documents.appending(path: "sparse.img"))
+        #expect(after.permissions == before.permissions && after.modified == modified)
+        #expect(after.length == 8 << 20 && after.allocated < 1 << 20)
+        #expect(!keepsAttributes || origin == [7])
+        #expect(!FileManager.default.fileExists(atPath: sparse.path))
+        try engine.close()
+    }
+
     @Test(arguments: SmallVolume.kinds) func aFullDestinationKeepsFilesWhereTheyAre(_ kind: SmallVolume.Kind)
         throws
     {
