@@ -59,6 +59,8 @@ struct SameContentTwice: StorageRule {
 
     /// In bytes. Where all are items, smaller ones are not compared: they hardly take space, and there are many.
     private static let smallestItem: Int64 = 4096
+    /// In bytes. Shorter content, such as that of two empty settings files, is alike by chance.
+    private static let smallest: Int64 = 16
     /// The number of bytes compared first for files of equal length.
     private static let beginning: Int64 = 4096
 
@@ -76,7 +78,7 @@ struct SameContentTwice: StorageRule {
             }
         }
         var twice: [[Int32]] = []
-        for (length, indices) in byLength where length > 0 && indices.count > 1 {
+        for (length, indices) in byLength where length >= Self.smallest && indices.count > 1 {
             guard length >= Self.smallestItem || indices.contains(where: { checkup.file($0).kind != .item })
             else { continue }
             for alike in similar(indices, length, &checkup) {

@@ -100,9 +100,11 @@ struct CommandFailure: Error, Hashable {
         case .fileSystem(let error) where error.isReadOnlyVolume:
             "; items can be read, but not stored, removed or opened for the first time"
         case .fileSystem(let error) where error.isNotPermitted: "; check the owner and the permissions"
+        case .fileSystem(let error) where error.isOutOfDescriptors:
+            "; end programs that hold files open, or raise the limit: 'ulimit -n'"
         case .fileSystem(let error) where error.isOutOfSpace: "; make room on the volume and try again"
         case .database(name: "catalog", _):
-            "; try again; if it keeps failing, remove catalog.sqlite, which is rebuilt from the items"
+            "; try again; if it keeps failing with nothing else wrong, remove catalog.sqlite, which is rebuilt from the items"
         case .database(name: "ledger", _):
             "; nothing is stored or opened without it: try again; if it is damaged, and only then, restore "
                 + "ledger.sqlite from a backup"

@@ -29,8 +29,18 @@ struct Forget: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         var unknown: [String] = []
         var records: [JSONObject] = []
-        for key in keys {
-            guard let (end, isDeleted) = try await forget(key, in: cache) else {
+        var failure: (any Error)?
+        var seen: Set<ItemKey> = []
+        for key in keys where seen.insert(key).inserted {
+            let forgotten: (String, isDeleted: Bool)?
+            do {
+                forgotten = try await forget(key, in: cache)
+            } catch {
+                // Still report what was forgotten before the failure.
+                failure = error
+                break
+            }
+            guard let (end, isDeleted) = forgotten else {
                 unknown.append("'\(key)'")
                 continue
             }
@@ -45,6 +55,7 @@ struct Forget: CacheCommand {
                 try output.print(json: record)
             }
         }
+        if let failure { throw failure }
         guard unknown.isEmpty else {
             throw CommandFailure(
                 .notFound,

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Logging
 internal import PrefetchCaching
 internal import PrefetchFileSystem
+internal import StorageInventory
 internal import SystemPackage
 
 /// The options that every command accepts, before or after its name; see ``SharedArguments``.
@@ -63,11 +64,11 @@ struct Place {
     /// The container, if the user named one.
     let container: FilePath?
 
-    /// The path to print: relative to the container, or to its area if there is no container.
+    /// The path to print: relative to the container; without one as it would be there, which names the area.
     func relativePath(_ path: AreaPath) -> String {
         guard let container, var full = areas.path(of: path.area)?.pushing(path.relative),
             full.removePrefix(container)
-        else { return path.relative.string }
+        else { return path.area.folderInContainer.pushing(path.relative).string }
         return full.string
     }
 }

@@ -26,6 +26,31 @@ import Testing
         try Data(content.utf8).write(to: file)
     }
 
+    /// As two empty settings files are.
+    @Test func contentOfAFewBytesIsNotTwice() throws {
+        for content in ["{}", "fifteen bytes.."] {
+            try write(content, to: "Library/Application Support/First/settings.json")
+            try write(content, to: "Library/Application Support/Second/state.json")
+            #expect(try !container.cachectl("inventory", "--check").text.contains("same-content"))
+        }
+        try write("sixteen bytes...", to: "Library/Application Support/First/settings.json")
+        try write("sixteen bytes...", to: "Library/Application Support/Second/state.json")
+        #expect(try container.cachectl("inventory", "--check").text.contains("same-content"))
+    }
+
+    @Test func theFilesOfAnAppAreNamedWithTheirAreas() throws {
+        let outcome = try container.shell(
+            #"""
+            cd; id=org.example.app; mkdir -p .local/share/$id Documents/$id .cache/$id
+            echo 'the plan of the day' | tee .local/share/$id/Plan.txt >Documents/$id/Plan.txt
+            "$CACHECTL" --app $id inventory --check
+            """#)
+        #expect(
+            outcome.text.contains(
+                "Documents/Plan.txt: it has the same content as Library/Application Support/Plan.txt"),
+            "\(outcome.text)\(outcome.errors)")
+    }
+
     // MARK: What it prints
 
     @Test func whatIsOnlyConfirmedIsJSONToo() throws {
