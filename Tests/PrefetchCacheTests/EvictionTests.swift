@@ -113,4 +113,34 @@ import Testing
         _ = try engine.evict(.max)
         #expect(try container.chargedOnDisk() == 0)
     }
+
+    /// Another task takes items away after the transaction has begun, and before it looks for them.
+    @Test func whatGoesWhileTheCatalogIsWrittenIsCountedAsWhatItWas() throws {
+        let fileSystem = InterceptingFileSystem()
+        let container = try TemporaryContainer()
+        let engine = try container.engine(fileSystem: fileSystem)
+        for key in ["removed", "opened", "evicted"] as [ItemKey] { try engine.store(noise(1000), key) }
+        try engine.flush()
+        try engine.store(noise(1000), "new")
+        let looks = CallCounter()
+        let name = ("new" as ItemKey).hash.hexadecimal
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .attributes, operation.name.hasSuffix(name), looks.next() == 0 else {
+                return
+            }
+            onAnotherThread { _ = try engine.remove("new") }
+        }
+        try engine.catalog.transaction { transaction in
+            onAnotherThread {
+                _ = try engine.remove("removed")
+                _ = try engine.open("opened")
+                _ = try engine.forget("opened")
+            }
+            _ = try engine.evictor.evict(atLeast: .max, because: .budget, from: transaction)
+        }
+        #expect(looks.value > 1)
+        let figures = try engine.statistics().figures
+        #expect(figures[.stored] == 4 && figures[.leftRemoved] == 2 && figures[.opened] == 1)
+        #expect(figures[.leftForBudget] == 1 && figures[.leftPurged] == 0)
+    }
 }
