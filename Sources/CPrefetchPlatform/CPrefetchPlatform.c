@@ -64,9 +64,9 @@ int cplatform_is_being_written(int fd) {
     return 0;
 }
 
-int cplatform_set_byte_lock(int fd, int64_t start, int64_t length, int locked) {
+int cplatform_set_byte_lock(int fd, int64_t start, int64_t length, int mode) {
     struct flock lock = {
-        .l_type = locked ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+        .l_type = mode == 2 ? F_WRLCK : mode == 1 ? F_RDLCK : F_UNLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
     return fcntl(fd, F_OFD_SETLK, &lock);
 }
 

@@ -155,8 +155,8 @@ package protocol FileSystem: Sendable {
     /// would keep the lock.
     func unlock(_ file: Descriptor)
 
-    /// Acquires an exclusive advisory lock on one byte of a file that is open for writing, without waiting (`fcntl` with
-    /// `F_OFD_SETLK`). The byte need not exist. Returns `false` if another descriptor holds it. The lock is released with
+    /// Acquires an exclusive advisory lock on one byte of a file, without waiting (`fcntl` with `F_OFD_SETLK`); a shared one
+    /// if the file is open for reading only. The byte need not exist. Returns `false` if another descriptor holds it. The lock is released with
     /// the descriptor, and so with the process.
     func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool
 

@@ -165,7 +165,19 @@ package struct LiveFileSystem: FileSystem {
 
     package func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool {
         do {
-            _ = try Platform.retrying("fcntl") { Platform.setByteLock(file.rawValue, position, 1, true) }
+            return try lockByte(position, of: file, .exclusive)
+        } catch {
+            // It is open for reading only.
+            guard error.errno == .badFileDescriptor else { throw error }
+            return try lockByte(position, of: file, .shared)
+        }
+    }
+
+    private func lockByte(_ position: Int64, of file: Descriptor, _ mode: LockMode)
+        throws(FileSystemError) -> Bool
+    {
+        do {
+            _ = try Platform.retrying("fcntl") { Platform.setByteLock(file.rawValue, position, 1, mode) }
             return true
         } catch {
             if error.errno == .wouldBlock { return false }
@@ -175,7 +187,7 @@ package struct LiveFileSystem: FileSystem {
 
     package func unlockBytes(_ file: Descriptor) {
         // Fails only if there was no lock.
-        _ = Platform.setByteLock(file.rawValue, 0, 0, false)
+        _ = Platform.setByteLock(file.rawValue, 0, 0, nil)
         close(file)
     }
 

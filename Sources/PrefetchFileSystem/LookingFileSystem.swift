@@ -85,6 +85,14 @@ package final class LookingFileSystem: FileSystem {
         try self[file] == nil ? base.lock(file, mode, waiting: waiting) : true
     }
 
+    package func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool {
+        try self[file] == nil ? base.lockByte(position, of: file) : true
+    }
+
+    package func unlockBytes(_ file: Descriptor) {
+        if self[file] == nil { base.unlockBytes(file) }
+    }
+
     package func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
         throws(FileSystemError) -> Int
     {

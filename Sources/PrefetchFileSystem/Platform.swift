@@ -137,8 +137,9 @@ enum Platform {
 
         static func isBeingWritten(_ file: CInt) -> CInt { cplatform_is_being_written(file) }
 
-        static func setByteLock(_ file: CInt, _ start: Int64, _ length: Int64, _ isLocked: Bool) -> CInt {
-            cplatform_set_byte_lock(file, start, length, isLocked ? 1 : 0)
+        /// - Parameter mode: `nil` to unlock.
+        static func setByteLock(_ file: CInt, _ start: Int64, _ length: Int64, _ mode: LockMode?) -> CInt {
+            cplatform_set_byte_lock(file, start, length, mode == .exclusive ? 2 : mode == .shared ? 1 : 0)
         }
 
         static let withoutAccessTime = cplatform_o_noatime
@@ -324,10 +325,10 @@ enum Platform {
 
         static let seekHole = SEEK_HOLE
 
-        static func setByteLock(_ file: CInt, _ start: Int64, _ length: Int64, _ isLocked: Bool) -> CInt {
+        static func setByteLock(_ file: CInt, _ start: Int64, _ length: Int64, _ mode: LockMode?) -> CInt {
             var lock = flock(
                 l_start: off_t(start), l_len: off_t(length), l_pid: 0,
-                l_type: Int16(isLocked ? F_WRLCK : F_UNLCK), l_whence: Int16(SEEK_SET))
+                l_type: Int16(mode == .exclusive ? F_WRLCK : mode == .shared ? F_RDLCK : F_UNLCK), l_whence: Int16(SEEK_SET))
             return fcntl(file, F_OFD_SETLK, &lock)
         }
 

@@ -52,7 +52,7 @@ int cplatform_is_being_written(int fd);
 
 /// Locks or unlocks a range of bytes of a file for its open file description, without waiting (`F_OFD_SETLK`); a length of
 /// 0 is all that follows. Returns 0, or -1 with errno.
-int cplatform_set_byte_lock(int fd, int64_t start, int64_t length, int locked);
+int cplatform_set_byte_lock(int fd, int64_t start, int64_t length, int mode);
 
 /// Names the calling thread; at most 15 bytes.
 void cplatform_name_thread(const char *name);
