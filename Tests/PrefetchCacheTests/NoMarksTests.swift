@@ -1,6 +1,7 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
+import SystemPackage
 import Testing
 
 @testable import PrefetchCaching
