@@ -94,6 +94,8 @@ package final class BlockingExecutor: TaskExecutor {
             }
             guard let job else { return }
             job.runSynchronously(on: asUnownedTaskExecutor())
+            // In turn with other executors: a job may enqueue the next one again and again.
+            if Timers.shared.run(after: .zero, { self.workHere() }) { return }
         }
     }
 
