@@ -163,34 +163,6 @@ package struct LiveFileSystem: FileSystem {
         close(file)
     }
 
-    package func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool {
-        do {
-            return try lockByte(position, of: file, .exclusive)
-        } catch {
-            // It is open for reading only.
-            guard error.errno == .badFileDescriptor else { throw error }
-            return try lockByte(position, of: file, .shared)
-        }
-    }
-
-    private func lockByte(_ position: Int64, of file: Descriptor, _ mode: LockMode)
-        throws(FileSystemError) -> Bool
-    {
-        do {
-            _ = try Platform.retrying("fcntl") { Platform.setByteLock(file.rawValue, position, 1, mode) }
-            return true
-        } catch {
-            if error.errno == .wouldBlock { return false }
-            throw error
-        }
-    }
-
-    package func unlockBytes(_ file: Descriptor) {
-        // Fails only if there was no lock.
-        _ = Platform.setByteLock(file.rawValue, 0, 0, nil)
-        close(file)
-    }
-
     package func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
         throws(FileSystemError) -> Bool
     {

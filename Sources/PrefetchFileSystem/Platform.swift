@@ -51,6 +51,37 @@ enum Platform {
     }
 }
 
+/// Locks on single bytes.
+extension LiveFileSystem {
+    package func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool {
+        do {
+            return try lockByte(position, of: file, .exclusive)
+        } catch {
+            // It is open for reading only.
+            guard error.errno == .badFileDescriptor else { throw error }
+            return try lockByte(position, of: file, .shared)
+        }
+    }
+
+    private func lockByte(_ position: Int64, of file: Descriptor, _ mode: LockMode)
+        throws(FileSystemError) -> Bool
+    {
+        do {
+            _ = try Platform.retrying("fcntl") { Platform.setByteLock(file.rawValue, position, 1, mode) }
+            return true
+        } catch {
+            if error.errno == .wouldBlock { return false }
+            throw error
+        }
+    }
+
+    package func unlockBytes(_ file: Descriptor) {
+        // Fails only if there was no lock.
+        _ = Platform.setByteLock(file.rawValue, 0, 0, nil)
+        close(file)
+    }
+}
+
 #if !canImport(Darwin)
     extension Platform {
         static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
