@@ -35,6 +35,8 @@ struct CatalogView: Sendable {
     private static func open(in folders: CacheFolders) throws(CacheError) -> Finding {
         let root = folders.current.root
         do {
+            // Also where a folder is missing and nothing may make it.
+            guard try CatalogFile.identity(in: root) != nil else { return .missing }
             let path = folders.areas.caches.pushing(CacheLayout.root)
             let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
             if isMissing { return .missing }
