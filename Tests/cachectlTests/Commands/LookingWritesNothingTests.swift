@@ -40,16 +40,17 @@ import Testing
     private func changes(_ looks: [String], _ prefix: String = "") throws -> String {
         let runs = looks.map { look in
             #"""
-            before=$(\#(Self.photograph)); \#(prefix) "$CACHECTL" \#(look) --container "$CONTAINER" >out 2>err; rc=$?
+            before=$( \#(Self.photograph) ); \#(prefix) "$CACHECTL" \#(look) --container "$CONTAINER" >out 2>err; rc=$?
             [ $rc = 0 ] || { [ '\#(look)' = 'inventory --check' ] && [ $rc = 1 ]; } || echo '\#(look)': $rc "$(cat err)"
-            after=$(\#(Self.photograph)); [ "$before" = "$after" ] || echo '\#(look)': changed
+            after=$( \#(Self.photograph) ); [ "$before" = "$after" ] || echo '\#(look)': changed
             """#
         }
         // Access times are noted at most once a day, and not of what was read since it was written.
-        return try container.shell(
+        let outcome = try container.shell(
             #"find "$CONTAINER" -exec touch -a -d 2020-01-01 {} + ; "# + Self.photograph + ">/dev/null\n"
                 + runs.joined(separator: "\n")
-        ).text
+        )
+        return outcome.text + outcome.errors
     }
 
     @Test func everyByteAndTimeStays() throws {
