@@ -47,7 +47,7 @@ import Testing
 
     @Test func whoHoldsTheLockOfAKeyIsNamed() throws {
         let (one, other) = (locks(), locks())
-        try one.hold(hashes[0]) { () throws(CacheError) in
+        _ = try one.hold(hashes[0]) { () throws(CacheError) in
             #expect {
                 _ = try other.hold(hashes) { () throws(CacheError) in }
             } throws: { error in
