@@ -212,6 +212,7 @@ let package = Package(
                 "PrefetchItemFormat",
                 "ItemFormatTestSupport", "PrefetchCaching", "PrefetchDownloading", "StorageInventory",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ], exclude: ["Golden"]),
         // What the fuzzer calls, with the inputs that it found.
         .testTarget(

@@ -67,7 +67,7 @@ import Testing
         let second = try container.engine()
         try SQLiteFaults.failing(.open, of: container.catalog, errno: EMFILE) {
             let error = try #require(throws: CacheError.self) { try second.items() }
-            guard case .database(name: "catalog", _) = error else { throw error }
+            guard case .fileSystem(let cause) = error, cause.errno == .tooManyOpenFiles else { throw error }
         }
         #expect(try identity == before)
         #expect(try second.items().last?.key.string == "item-0")

@@ -23,8 +23,13 @@ extension Admission {
     /// - Returns: The levels of pressure that were found, in order.
     func maintain() throws(CacheError) -> [Pressure] {
         var dead: [String] = []
+        do {
+            dead = try WriterSession.deadWithList(in: catalog.folders.current.incoming)
+        } catch {
+            watch.environment.logger.debug("Lists are not looked for.", metadata: ["error": "\(error)"])
+        }
         let levels = try givingUpAllowance(makingRoom: true) { transaction in
-            dead = try catalog.reclaimDeadWriters(transaction, isThorough: true)
+            dead = try catalog.reclaimDeadWriters(transaction, and: dead)
             return try maintain(in: transaction)
         }
         catalog.sweepLists(of: dead)

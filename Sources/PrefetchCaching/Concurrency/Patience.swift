@@ -257,7 +257,8 @@ extension Directory {
                 return try patience.wait(attempt)
             }
         }
-        guard let locked else { throw .busy(what, ["."], in: self) }
+        // Who does not wait has another way, and need not know who holds it.
+        guard let locked else { throw patience == nil ? .busy(what, by: nil) : .busy(what, ["."], in: self) }
         return locked
     }
 }

@@ -202,9 +202,10 @@ extension Engine {
     ///   - file: The file that was read, if known: a newer one may have replaced it.
     ///   - isUse: Whether it counts.
     func expired(_ key: ItemKey, of file: Descriptor? = nil, isUse: Bool = true) throws(CacheError) -> Miss {
-        if try cachedCopies.remove(key, try identity(of: file), because: .expired) {
-            events.send(.expired(key))
+        let isRemoved = try isChanging { () throws(CacheError) in
+            try cachedCopies.remove(key, try identity(of: file), because: .expired)
         }
+        if isRemoved { events.send(.expired(key)) }
         // Afterwards: what was missed is known from what has left.
         if isUse { catalog.inMemory { $0.pending.missed(key) } }
         return .expired
@@ -225,10 +226,12 @@ extension Engine {
         switch miss {
         case .absent, .expired: break
         case .purged:
-            try cachedCopies.remove(key, identity, because: .purged)
+            guard try isChanging({ () throws(CacheError) in
+                try cachedCopies.remove(key, identity, because: .purged)
+            }) else { break }
             events.send(.purged(key))
         case .damaged(let error):
-            try moveToQuarantine(key.hash, identity)
+            guard try isChanging({ () throws(CacheError) in try moveToQuarantine(key.hash, identity) }) else { break }
             environment.logger.warning(
                 "A damaged item was quarantined.", metadata: ["key": "\(key)", "reason": "\(error)"])
             events.send(.quarantined(key, error))
@@ -238,6 +241,16 @@ extension Engine {
         // Afterwards: what was missed is known from what has left.
         if isUse { catalog.inMemory { $0.pending.missed(key) } }
         return miss
+    }
+
+    /// Whether something was changed. Where nothing can be, as on a read-only volume, what is unreadable is a miss all the
+    /// same.
+    private func isChanging(_ change: () throws(CacheError) -> Bool) throws(CacheError) -> Bool {
+        do {
+            return try change()
+        } catch .fileSystem(let error) where error.isReadOnlyVolume {
+            return false
+        }
     }
 
     /// Moves an item's file to the quarantine.

@@ -157,7 +157,8 @@ extension Catalog {
         // Only for larger blocks, after a move to another volume; smaller ones are left to a repair. Otherwise
         // processes that see one cache through different file systems would recharge it back and forth.
         if try transaction.blockSize() < reconciler.charge.blockSize { try recharge(transaction) }
-        let dead = try reclaimDeadWriters(transaction, isThorough: true)
+        let dead = try reclaimDeadWriters(
+            transaction, and: WriterSession.deadWithList(in: folders.current.incoming))
         guard transaction.changeCount > changes else { return (false, dead) }
         try CatalogFile.requireMark(transaction)
         return (true, dead)
@@ -229,14 +230,13 @@ extension Catalog {
 
     /// Adds rows for what dead writers stored without one, and reclaims the rest of their allowances.
     ///
-    /// - Parameter isThorough: Whether to look also for lists of processes without a row: they have only removed items, or
-    ///   died in their first transaction, whose rollback restores the rows of the items that it has already evicted.
+    /// - Parameter listing: Dead processes that have lists, and need not have a row: they have only removed items, or died in
+    ///   their first transaction, whose rollback restores the rows of the items that it has already evicted.
     /// - Returns: The dead writers.
-    func reclaimDeadWriters(_ transaction: CatalogTransaction, isThorough: Bool = false) throws -> [String] {
+    func reclaimDeadWriters(_ transaction: CatalogTransaction, and listing: [String] = []) throws -> [String] {
         let incoming = folders.current.incoming
         let entered = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
-        let others =
-            isThorough ? try WriterSession.deadWithList(in: incoming).filter { !entered.contains($0) } : []
+        let others = listing.filter { !entered.contains($0) }
         let dead = entered + others
         guard !dead.isEmpty else { return [] }
         let intents = WriterSession.intents(of: dead, in: incoming)

@@ -38,12 +38,12 @@ struct CatalogView: Sendable {
             // Also where a folder is missing and nothing may make it.
             guard try CatalogFile.identity(in: root) != nil else { return .missing }
             let path = folders.areas.caches.pushing(CacheLayout.root)
+            let isReadOnly = root.isOnReadOnlyVolume
             let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
             if isMissing { return .missing }
             var configuration = Configuration()
             configuration.label = "PrefetchCache.catalog.view"
             configuration.busyMode = .callback(folders.patience.busyCallback())
-            let isReadOnly = root.isOnReadOnlyVolume
             configuration.readonly = isReadOnly
             configuration.prepareDatabase { database in
                 try CatalogFile.requireRollbackJournal(database)

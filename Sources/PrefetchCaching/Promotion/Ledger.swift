@@ -295,8 +295,8 @@ final class Ledger: PromotionLedger {
     private func openFile(isReading: Bool) throws -> OpenFile {
         let folderPath = path.removingLastComponent()
         do {
-            try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
             if isReading { try folder.requireWritableVolume() }
+            try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
             let queue = try openQueue()
             let log = try queue.unsafeRead { try LedgerLog(of: $0, in: folder) }
             return OpenFile(queue: queue, log: log, identity: try attributes()?.identity)

@@ -205,7 +205,7 @@ final class Promoter: Sendable {
                 if let entry {
                     guard entry == lost, try recoveredFile(of: entry) == nil else { return false }
                 }
-            case .absent, .any, .present: break
+            case .absent, .any, .present, .abandoned: break
             }
             try body()
             do throws(CacheError) {

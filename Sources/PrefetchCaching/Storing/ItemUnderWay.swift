@@ -13,6 +13,8 @@ enum ReplacedPromotion {
     case any
     /// The file is there, and a newer version takes its place if the user has not changed it.
     case present
+    /// One that is being abandoned, by a caller that holds the lock of the key.
+    case abandoned
 
     var isPresent: Bool {
         if case .present = self { true } else { false }
@@ -99,8 +101,12 @@ final class ItemUnderWay: StoreUnderWay {
     /// - Throws: ``Refused`` when its key was promoted since the store began, and ``CacheError``. It is not in the cache
     ///   then.
     private func place(_ row: CatalogRow) throws {
+        switch replaced {
+        case .abandoned: return try publish(row)
         // The content of a file that was moved in is nowhere else: no open comes in between.
-        if case .absent = replaced, !partial.isMoved { return try placeUnlessPromoted(row) }
+        case .absent where !partial.isMoved: return try placeUnlessPromoted(row)
+        case .absent, .lost, .any, .present: break
+        }
         let isPlaced = try engine.promoter.replacePromotion(of: metadata.key, replaced) {
             () throws(CacheError) in _ = try publish(row)
         }

@@ -109,7 +109,8 @@ extension Engine {
         _ read: (UnsafeMutableRawBufferPointer, Int64) throws(CacheError) -> Int
     ) throws(CacheError) {
         let begun = try refusing(metadata) {
-            try beginItemInPlace(metadata, encoding: .automatic, expectedLength: length)
+            try beginItemInPlace(
+                metadata, encoding: .automatic, expectedLength: length, replacing: .abandoned)
         }
         if case .begun(let store) = begun { _ = try fill(store, length: length, read) }
     }

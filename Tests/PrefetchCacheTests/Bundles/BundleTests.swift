@@ -57,7 +57,8 @@ import Testing
         let again = try #require(try container.engine().open("guide").value)
         #expect(!again.isFirstOpen && again.path == opened.path && again.parts == opened.parts)
         #expect(try container.chargedOnDisk() == 0)
-        #expect(try container.files(below: container.support.appending(path: "staging")) == ["4e.lock"])
+        let staged = try container.files(below: container.support.appending(path: "staging"))
+        #expect(staged.allSatisfy { $0.hasSuffix(".lock") }, "\(staged)")
     }
 
     @Test func itsFilesAreReadCachedAndOpened() throws {

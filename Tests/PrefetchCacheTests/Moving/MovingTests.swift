@@ -190,6 +190,7 @@ import Testing
     }
 
     /// The user opens an older version at the last moment: the newer one is the caller's only copy.
+    /// From its first look on, nobody else opens the key.
     @Test func aFileThatIsRefusedAtTheLastMomentStays() throws {
         let setting = try Setting()
         let fileSystem = InterceptingFileSystem()
@@ -198,7 +199,7 @@ import Testing
         try engine.store(noise(1000), "key")
         let isOver = Atomic<Bool>(false)
         fileSystem.intercept { operation in
-            guard operation.kind == .rename, operation.newPath?.contains("/items/") == true,
+            guard operation.kind == .rename, operation.newPath?.contains("/incoming/") == true,
                 !isOver.exchange(true, ordering: .relaxed)
             else { return }
             do { #expect(try other.open("key").value != nil) } catch { Issue.record(error) }

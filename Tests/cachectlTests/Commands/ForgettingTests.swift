@@ -1,6 +1,9 @@
 import Foundation
+import PrefetchFileSystem
+import SystemPackage
 import Testing
 
+@testable import PrefetchCaching
 @testable import cachectl
 
 @Suite struct ForgettingTests {
@@ -20,21 +23,14 @@ import Testing
     }
 
     @Test func whatWasForgottenIsReportedEvenIfTheNextKeyFails() throws {
-        // A folder is no lock.
-        let lock = try container.shell(
-            #"cd "$CONTAINER/Library/Application Support/PrefetchCache/staging" && "#
-                + #"for f in *.lock; do rm "$f"; mkdir "$f"; done; ls"#
-        ).text.split(separator: "\n")
-        let staging = container.root.appending(path: "Library/Application Support/PrefetchCache/staging")
-        // That of the first key comes first in the order of opening.
-        var reported: [String] = []
-        for name in lock {
-            try FileManager.default.removeItem(at: staging.appending(path: String(name)))
-            let outcome = try container.cachectl("forget", "one", "two", "--json")
-            if outcome.status != 0, outcome.text.contains("forgotten") { reported.append(outcome.text) }
-            _ = try container.shell(#"cd '\#(staging.path)' && rm -rf \#(name) && mkdir \#(name)"#)
-            if !reported.isEmpty { break }
-        }
-        #expect(reported.first?.contains(#""one""#) == true)
+        let locks = container.root.appending(
+            path: "Library/Application Support/PrefetchCache/staging/\(CacheLayout.keyLocks.string)")
+        let live = LiveFileSystem()
+        let file = try live.open(FilePath(locks.path), in: .workingDirectory, .readWrite)
+        defer { live.unlockBytes(file) }
+        #expect(try live.lockByte(KeyLock.position(of: ItemKey("two").hash), of: file))
+        let outcome = try container.cachectl("forget", "one", "two", "--json")
+        #expect(outcome.status != 0)
+        #expect(outcome.text.contains(#""one""#))
     }
 }

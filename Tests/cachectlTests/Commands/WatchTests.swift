@@ -86,9 +86,9 @@ import Testing
         let terminal = try watch("--interval", "100ms")
         let before = terminal.localModes
         try terminal.wait(for: "so far")
-        // The cache belongs to somebody else from now on.
-        try FileManager.default.removeItem(at: container.root)
-        try Data().write(to: container.root)
+        try Data("{".utf8).write(
+            to: container.root.appending(
+                path: "Library/Application Support/PrefetchCache/configuration.json"))
         #expect(try terminal.outcome() != 0)
         let end = try #require(terminal.written.range(of: Self.leave))
         #expect(terminal.written[end.upperBound...].hasPrefix("cachectl: error: "))

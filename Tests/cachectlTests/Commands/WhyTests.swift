@@ -187,11 +187,11 @@ import Testing
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data("{}".utf8).write(to: file)
-        for name in ["state.json", "Library/Application Support/state.json", file.path] {
+        for name in ["Library/Application Support/state.json", file.path] {
             let outcome = try Tool.run(
                 Tool.path, ["why", name, "--app", "org.example.app"], in: container.folder)
             #expect(outcome.status == 0, "\(name)")
-            #expect(outcome.text.hasPrefix("path     state.json\n"))
+            #expect(outcome.text.hasPrefix("path     Library/Application Support/state.json\n"))
             #expect(outcome.text.contains("Nothing offloads apps here"))
         }
     }

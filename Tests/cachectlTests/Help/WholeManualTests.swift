@@ -197,6 +197,8 @@ import Testing
             "inventory --check --sarif --manifest storage.json --unused-for 1d --plist Info.plist",
             exits: .found)
         try run("inventory --check --ignore nothing-like-this", exits: .usage)
+        try FileManager.default.createDirectory(
+            at: container.root.appending(path: "Documents/Empty"), withIntermediateDirectories: false)
         try run("inventory --check --fix fixes.jsonl --dry-run", exits: .found)
         try run("inventory --check --fix fixes.jsonl", exits: .found)
         try run("inventory --undo fixes.jsonl")

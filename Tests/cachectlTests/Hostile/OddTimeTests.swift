@@ -34,9 +34,12 @@ extension Container {
     @Test func everyCommandPrintsThem() throws {
         var record = AttackRecord("time.printed", of: "commands on items of odd times")
         let container = try Container()
-        try container.succeed("stats")
-        try FileManager.default.removeItem(
-            at: container.root.appending(path: "Library/Caches/PrefetchCache/catalog.sqlite"))
+        try container.succeed("configure", "--budget", "64MiB")
+        let caches = container.root.appending(path: "Library/Caches/PrefetchCache")
+        for name in try FileManager.default.contentsOfDirectory(atPath: caches.path)
+        where name.hasPrefix("catalog.sqlite") {
+            try FileManager.default.removeItem(at: caches.appending(path: name))
+        }
         for (number, time) in Self.times.enumerated() {
             var item = ForgedItem(content: Array("content".utf8))
             item.set(1, to: Array("key-\(number)".utf8))
