@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PrefetchFileSystem
+import SystemPackage
 import Testing
 
 @testable import PrefetchCaching

@@ -428,11 +428,15 @@ final class PromotedFiles: Sendable {
     /// - Parameter identity: Of the file that was found. Another one stays.
     /// - Returns: Whether it was there and was removed.
     func delete(_ entry: LedgerEntry, _ identity: FileAttributes.Identity) throws(CacheError) -> Bool {
-        try destinations.coordinated(.delete, entry) { () throws(CacheError) in
-            guard let folder = try destinations.existingFolder(of: entry),
-                let found = try attributes(of: entry, in: folder), found.identity == identity
-            else { return false }
-            let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
+        let folder = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
+            try destinations.existingFolder(of: entry)
+        }
+        guard let folder else { return false }
+        let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
+        return try destinations.coordinated(.delete, entry) { () throws(CacheError) in
+            guard let found = try attributes(of: entry, in: folder), found.identity == identity else {
+                return false
+            }
             do throws(FileSystemError) {
                 let isDeleted =
                     if entry.parts.isEmpty {
