@@ -264,20 +264,6 @@ extension FileSystem {
     }
 }
 
-/// An open file or folder of a ``FileSystem``. It has no methods, so that no call can bypass the protocol.
-package struct Descriptor: RawRepresentable, Hashable, Sendable {
-    /// The number of the file descriptor.
-    package let rawValue: CInt
-
-    /// Wraps an open file descriptor without taking ownership of it.
-    package init(rawValue: CInt) {
-        self.rawValue = rawValue
-    }
-
-    /// The working directory of the process (`AT_FDCWD`), for paths given by the user.
-    package static let workingDirectory = Descriptor(rawValue: Platform.workingDirectory)
-}
-
 /// How ``FileSystem/open(_:in:_:)`` opens a name.
 package enum OpenMode: Sendable, Hashable {
     /// For reading; a symbolic link is refused.

@@ -359,7 +359,8 @@ extension LiveFileSystem {
         static func setByteLock(_ file: CInt, _ start: Int64, _ length: Int64, _ mode: LockMode?) -> CInt {
             var lock = flock(
                 l_start: off_t(start), l_len: off_t(length), l_pid: 0,
-                l_type: Int16(mode == .exclusive ? F_WRLCK : mode == .shared ? F_RDLCK : F_UNLCK), l_whence: Int16(SEEK_SET))
+                l_type: Int16(mode == .exclusive ? F_WRLCK : mode == .shared ? F_RDLCK : F_UNLCK),
+                l_whence: Int16(SEEK_SET))
             return fcntl(file, F_OFD_SETLK, &lock)
         }
 

@@ -172,7 +172,9 @@ public struct LockHolder: Hashable, Sendable {
         text.split(separator: "\n").contains { line in
             guard line.hasPrefix("lock:") else { return false }
             let words = line.split { $0 == " " || $0 == "\t" }
-            guard words.count > 8, let file = FileAttributes.Identity(procLocks: words[6]) else { return false }
+            guard words.count > 8, let file = FileAttributes.Identity(procLocks: words[6]) else {
+                return false
+            }
             return files.contains(file) && (byte == nil || byte == Int64(words[7]))
         }
     }

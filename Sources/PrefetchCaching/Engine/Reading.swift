@@ -226,12 +226,16 @@ extension Engine {
         switch miss {
         case .absent, .expired: break
         case .purged:
-            guard try isChanging({ () throws(CacheError) in
-                try cachedCopies.remove(key, identity, because: .purged)
-            }) else { break }
+            guard
+                try isChanging({ () throws(CacheError) in
+                    try cachedCopies.remove(key, identity, because: .purged)
+                })
+            else { break }
             events.send(.purged(key))
         case .damaged(let error):
-            guard try isChanging({ () throws(CacheError) in try moveToQuarantine(key.hash, identity) }) else { break }
+            guard try isChanging({ () throws(CacheError) in try moveToQuarantine(key.hash, identity) }) else {
+                break
+            }
             environment.logger.warning(
                 "A damaged item was quarantined.", metadata: ["key": "\(key)", "reason": "\(error)"])
             events.send(.quarantined(key, error))

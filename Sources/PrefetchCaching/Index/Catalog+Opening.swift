@@ -233,7 +233,8 @@ extension Catalog {
     /// - Parameter listing: Dead processes that have lists, and need not have a row: they have only removed items, or died in
     ///   their first transaction, whose rollback restores the rows of the items that it has already evicted.
     /// - Returns: The dead writers.
-    func reclaimDeadWriters(_ transaction: CatalogTransaction, and listing: [String] = []) throws -> [String] {
+    func reclaimDeadWriters(_ transaction: CatalogTransaction, and listing: [String] = []) throws -> [String]
+    {
         let incoming = folders.current.incoming
         let entered = try transaction.writers().filter { try $0 != environment.session && !isAlive($0) }
         let others = listing.filter { !entered.contains($0) }

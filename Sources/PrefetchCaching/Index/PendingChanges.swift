@@ -260,7 +260,9 @@ struct PendingChanges: Sendable {
             if misses[key] != nil || misses.count < Self.mostMisses {
                 misses[key, default: (older.lastOrder + missed.order, 0)].count += missed.count
             } else {
-                otherMisses = (otherMisses?.order ?? older.lastOrder, (otherMisses?.count ?? 0) + missed.count)
+                otherMisses = (
+                    otherMisses?.order ?? older.lastOrder, (otherMisses?.count ?? 0) + missed.count
+                )
             }
         }
         if let missed = newer.otherMisses {

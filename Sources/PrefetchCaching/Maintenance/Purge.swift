@@ -99,7 +99,7 @@ extension Engine {
             try environment.fileSystem.synchronize(folder.descriptor)
         }
         try ledger.remove(entry)
-        files.tidy(after: entry)
+        promoter.tidy(after: entry)
     }
 }
 

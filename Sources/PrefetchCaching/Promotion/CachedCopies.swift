@@ -32,7 +32,9 @@ struct CachedCopies: Sendable {
         }
         for (hash, place) in places {
             do {
-                try locks.hold(hash) { () throws(CacheError) in _ = try discard(hash, because: .opened, at: place) }
+                try locks.hold(hash) { () throws(CacheError) in
+                    _ = try discard(hash, because: .opened, at: place)
+                }
             } catch {
                 catalog.noteUnclear(hash, at: place)
                 files.environment.logger.warning(

@@ -257,3 +257,17 @@ struct LedgerChange: Sendable, Hashable {
         return try old?.delete(from: database) ?? true
     }
 }
+
+extension LedgerEntry {
+    /// Whether two promotions are of the same content.
+    func hasContent(of other: LedgerEntry) -> Bool {
+        contentBytes == other.contentBytes && contentChecksum == other.contentChecksum && parts == other.parts
+    }
+
+    /// The same promotion, of a file that was there already.
+    var adopted: LedgerEntry {
+        var entry = self
+        entry.origin = .adopted
+        return entry
+    }
+}

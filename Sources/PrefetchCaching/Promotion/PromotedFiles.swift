@@ -438,13 +438,11 @@ final class PromotedFiles: Sendable {
                 return false
             }
             do throws(FileSystemError) {
-                let isDeleted =
-                    if entry.parts.isEmpty {
-                        try deleteFile(entry, found, in: folder, by: staging)
-                    } else {
-                        try deleteBundle(entry, identity, in: folder, by: staging)
-                    }
-                guard isDeleted else { return false }
+                guard
+                    try entry.parts.isEmpty
+                        ? deleteFile(entry, found, in: folder, by: staging)
+                        : deleteBundle(entry, identity, in: folder, by: staging)
+                else { return false }
                 try fileSystem.synchronizeMove(from: staging, to: folder)
             } catch {
                 guard error.isNotFound else { throw .destination(destinations.path(of: entry), error) }
@@ -465,22 +463,9 @@ final class PromotedFiles: Sendable {
             guard error.errno == .permissionDenied else { throw error }
         }
         defer { if let file { fileSystem.close(file) } }
-        if case .removed = try removal.remove(
+        let removed = try removal.remove(
             file, found, entry.name, in: folder, by: nextAsideName(entry.key), in: staging)
-        {
-            return true
-        }
-        return false
-    }
-
-    /// Removes the folders that the removal of a file has left empty. A failure is only logged: the file is gone.
-    func tidy(after entry: LedgerEntry) {
-        do {
-            try destinations.support.removeEmptyFolders(entry.folder, in: entry.area)
-        } catch {
-            environment.logger.warning(
-                "An empty folder could not be removed.", metadata: ["error": "\(error)"])
-        }
+        return if case .removed = removed { true } else { false }
     }
 
     /// - Returns: Whether it was there.
@@ -506,19 +491,5 @@ final class PromotedFiles: Sendable {
         try bundle.removeParts()
         try fileSystem.removeIfEmpty(entry.name.path, in: folder.descriptor)
         return true
-    }
-}
-
-extension LedgerEntry {
-    /// Whether two promotions are of the same content.
-    func hasContent(of other: LedgerEntry) -> Bool {
-        contentBytes == other.contentBytes && contentChecksum == other.contentChecksum && parts == other.parts
-    }
-
-    /// The same promotion, of a file that was there already.
-    var adopted: LedgerEntry {
-        var entry = self
-        entry.origin = .adopted
-        return entry
     }
 }

@@ -1,3 +1,4 @@
+internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import SystemPackage
@@ -131,8 +132,18 @@ final class Promoter: Sendable {
             }
             try copies.drop([key])
             try ledger.remove(entry)
-            if isDeleted { files.tidy(after: entry) }
+            if isDeleted { tidy(after: entry) }
             return (true, isDeleted)
+        }
+    }
+
+    /// Removes the folders that the removal of a file has left empty. A failure is only logged: the file is gone.
+    func tidy(after entry: LedgerEntry) {
+        do {
+            try files.destinations.support.removeEmptyFolders(entry.folder, in: entry.area)
+        } catch {
+            files.environment.logger.warning(
+                "An empty folder could not be removed.", metadata: ["error": "\(error)"])
         }
     }
 
@@ -184,7 +195,9 @@ final class Promoter: Sendable {
     /// The entry of a key, after a dead process's promotion was completed or undone.
     func settledEntryWithoutWaiting(after intent: LedgerEntry) throws(CacheError) -> LedgerEntry? {
         if try ledger.entry(for: intent.key) == intent {
-            try locks.holdIfFree(intent.key.hash) { () throws(CacheError) in _ = try resolvedEntry(of: intent.key) }
+            try locks.holdIfFree(intent.key.hash) { () throws(CacheError) in
+                _ = try resolvedEntry(of: intent.key)
+            }
         }
         return try ledger.entry(for: intent.key)
     }

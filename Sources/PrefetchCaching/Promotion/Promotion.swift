@@ -301,7 +301,9 @@ struct Promotion {
         let (stager, files, ledger) = (stager, files, ledger)
         forEach { member throws(CacheError) in
             if Self.isRenamed(member) {
-                if try stager.move(member.item, as: member.entry, into: member.place.staging) { return .stays }
+                if try stager.move(member.item, as: member.entry, into: member.place.staging) {
+                    return .stays
+                }
             } else {
                 if try stager.copies.isThere(member.entry.key, member.item.identity) { return .stays }
                 try files.discardStaged(FilePath(member.entry.stagedName), in: member.place.staging)

@@ -46,7 +46,9 @@ struct MovedAside: Codable {
     /// gives it its name back.
     static func settle(_ note: FilePath, in incoming: Directory) throws(FileSystemError) {
         let fileSystem = incoming.fileSystem
-        guard let bytes = try fileSystem.contents(of: note, in: incoming.descriptor, limit: longest) else { return }
+        guard let bytes = try fileSystem.contents(of: note, in: incoming.descriptor, limit: longest) else {
+            return
+        }
         let moved: MovedAside
         let name: FileName
         do {
@@ -58,7 +60,9 @@ struct MovedAside: Codable {
         }
         do throws(FileSystemError) {
             let folder = try Directory(at: moved.folder, in: fileSystem)
-            guard let found = try fileSystem.attributes(of: moved.aside, in: folder.descriptor) else { return }
+            guard let found = try fileSystem.attributes(of: moved.aside, in: folder.descriptor) else {
+                return
+            }
             let isUnchanged =
                 found.identity == .init(device: moved.device, inode: moved.inode)
                 && found.modified == moved.modified && found.length == moved.length

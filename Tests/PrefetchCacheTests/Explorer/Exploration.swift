@@ -224,11 +224,16 @@ final class ExplorationJudge {
     func violation(_ result: Exploration.Result, of schedule: Exploration.Schedule) throws -> String? {
         let calls = Dictionary(uniqueKeysWithValues: exploration.steps.map { ($0.name, $0.call) })
         // Gave up before its record was written, and goes on when it is called again. Nothing else may be wrong.
-        let isHalfDone = result.busy.contains { [.delete, .purge].contains(calls[$0]) }
-        if isHalfDone { return result.holdings.contains { $0.hasPrefix("WRONG") } ? "\(result)" : nil }
+        let absent = result.busy + (schedule.dies ? ["A"] : [])
+        if absent.contains(where: { [.delete, .purge].contains(calls[$0]) }) {
+            return result.holdings.contains { $0.hasPrefix("WRONG") } ? "\(result)" : nil
+        }
         var possible = try expected().union(expected(without: result.busy))
         // A process that died has made its call, or has not.
-        if schedule.dies { possible.formUnion(try expected(without: ["A"])) }
+        if schedule.dies {
+            possible.formUnion(try expected(without: ["A"]))
+            possible.formUnion(try expected(without: absent.sorted()))
+        }
         // Content that moves from the cache to its user while it is read may be missed.
         let ignored =
             calls.filter { name, call in

@@ -26,8 +26,17 @@ import Testing
             }
         }
         if let filter { return pairs.filter { $0.description.contains(filter) } }
-        return TestRun.sample(10, of: pairs)
+        return TestRun.isLong ? pairs : sample
     }()
+
+    /// What the gate tries: the same in every run, so that it does not find by chance what somebody else has to mend.
+    private static let sample: [Exploration] = [
+        (.cached, true, [.open, .store]), (.cached, false, [.open, .storeMoving]),
+        (.cached, true, [.store, .open]), (.cached, false, [.storeMoving, .open]),
+        (.cached, false, [.deliver, .open]), (.opened, true, [.purge, .userSaves]),
+    ].map { (start: Exploration.Start, isText: Bool, calls: [ExploredCall]) in
+        Exploration(start: start, relation: .sameKey, isText: isText, calls: calls)
+    }
 
     @Test(arguments: pairs) func twoCallsMayOverlap(calls: Exploration) throws {
         let judge = ExplorationJudge(calls)
@@ -41,7 +50,8 @@ import Testing
         print("explored: \(calls): \(stops.count) of \(operations.count) steps")
     }
 
-    @Test(arguments: pairs) func aCallMayDieBesideAnother(calls: Exploration) throws {
+    @Test(.enabled(if: TestRun.isLong || filter != nil), arguments: pairs)
+    func aCallMayDieBesideAnother(calls: Exploration) throws {
         let judge = ExplorationJudge(calls)
         let (_, operations) = try calls.overlapping()
         for stop in Exploration.stops(operations) {
@@ -52,12 +62,12 @@ import Testing
     }
 
     /// Three calls, drawn by lot, of which two are made at two moments of the first.
-    @Test func threeCallsMayOverlap() throws {
+    @Test(.enabled(if: TestRun.isLong)) func threeCallsMayOverlap() throws {
         var generator = SeededGenerator(seed: TestRun.seed)
         func any<Element>(_ elements: [Element]) throws -> Element {
             try #require(elements.randomElement(using: &generator))
         }
-        for _ in 0..<TestRun.count(short: 25, long: 5000) {
+        for _ in 0..<5000 {
             let calls = Exploration(
                 start: try any(Exploration.Start.allCases), relation: try any(Exploration.Relation.allCases),
                 isText: try any([false, true]),
