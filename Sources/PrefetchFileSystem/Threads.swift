@@ -58,7 +58,6 @@ private final class ThreadStart: Sendable {
     func run() {
         #if canImport(Darwin)
             pthread_setname_np(name)
-            pthread_set_qos_class_self_np(QOS_CLASS_USER_INITIATED, 0)
         #else
             cplatform_name_thread(name)
         #endif

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// What is to be done later, on one thread of the process, which begins with the first timer. The clock goes on while the
 /// machine sleeps.

@@ -107,6 +107,8 @@ enum SQLiteFaults {
     }
 
     private static func intercept() throws {
+        // The engine replaces calls, too, and would take these away.
+        DatabaseBytes.leaveTimes()
         // The originals are looked up first.
         guard open != nil, write != nil, isInstalled else { throw NotIntercepted() }
     }
