@@ -25,9 +25,10 @@ import Testing
     /// Evicts, after a dry run that has told the same and changed nothing.
     private func evict(_ request: EvictionRequest) throws -> [String] {
         let before = try engine.items()
+        let files = try container.files(below: container.caches.appending(path: "items"))
         let told = try engine.evict(request, isDryRun: true)
         #expect(try engine.items() == before)
-        #expect(try container.files(below: container.caches.appending(path: "items")).count == before.count)
+        #expect(try container.files(below: container.caches.appending(path: "items")) == files)
         let done = try engine.evict(request, isDryRun: false)
         #expect(done == told)
         return done.compactMap(\.key?.string)

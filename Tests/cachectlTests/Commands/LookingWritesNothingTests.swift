@@ -114,7 +114,7 @@ import Testing
                 let call = line.drop { $0.isNumber || $0 == " " }
                 // The rest of a call of another thread, and signals.
                 guard let name = call.split(separator: "(").first, !call.hasPrefix("<"), !call.hasPrefix("-"),
-                    !call.hasPrefix("+")
+                    !call.hasPrefix("+"), !call.hasPrefix("?")
                 else { continue }
                 #expect(Self.harmless.contains(String(name)), "\(look): \(call)")
                 guard call.contains("O_WRONLY") || call.contains("O_RDWR") || call.contains("O_CREAT") else {
