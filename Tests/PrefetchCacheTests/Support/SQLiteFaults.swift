@@ -2,6 +2,8 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
+@testable import PrefetchCaching
+
 /// Makes calls of SQLite fail, for single files: what happens to all others goes on in parallel.
 enum SQLiteFaults {
     enum Call: Sendable {
