@@ -298,7 +298,8 @@ import Testing
         let found = Checkup.run(on: inventory, options, in: LiveFileSystem()).findings
         #expect(
             found.map { "\($0.rule.name) \($0.path)" } == [
-                "backup-contradicts-manifest Art/a.jpg", "unexplained x", "unexplained y",
+                "backup-contradicts-manifest Library/Application Support/Art/a.jpg",
+                "unexplained Library/Caches/x", "unexplained tmp/y",
             ])
     }
 
