@@ -18,11 +18,16 @@ struct CachedCopies: Sendable {
     }
 
     /// Removes the cached copies of items that `commit` makes those of their user. Copies that are there are listed before: if
-    /// this process dies in between, the next one finds what is outdated. A failure to remove one is only logged.
+    /// this process dies in between, the next one finds what is outdated. A failure to look for one or to remove it is only logged.
     func drop(_ keys: [ItemKey], after commit: () throws(CacheError) -> Void = {}) throws(CacheError) {
         var places: [(KeyHash, WriteIntents.Place)] = []
-        for hash in keys.map(\.hash) where try attributes(of: hash) != nil {
-            places.append((hash, catalog.session.intend(toRemove: hash)))
+        for hash in keys.map(\.hash) {
+            do {
+                if try attributes(of: hash) == nil { continue }
+                places.append((hash, catalog.session.intend(toRemove: hash)))
+            } catch {
+                warn(hash, error)
+            }
         }
         do {
             try commit()
@@ -37,11 +42,15 @@ struct CachedCopies: Sendable {
                 }
             } catch {
                 catalog.noteUnclear(hash, at: place)
-                files.environment.logger.warning(
-                    "The cached copy of a promoted item could not be removed.",
-                    metadata: ["hash": "\(hash.hexadecimal)", "error": "\(error)"])
+                warn(hash, error)
             }
         }
+    }
+
+    private func warn(_ hash: KeyHash, _ error: CacheError) {
+        files.environment.logger.warning(
+            "The cached copy of a promoted item could not be removed.",
+            metadata: ["hash": "\(hash.hexadecimal)", "error": "\(error)"])
     }
 
     /// - Parameters:
