@@ -195,7 +195,7 @@ import Testing
         let cache = try await TestCache()
         let server = try HTTPTestServer { _ in TestAnswer(200, ["Content-Encoding": "gzip"], body: content) }
         let outcome = await cache.download(DownloadRequest(server.url())) { $0.attempts = 2 }
-        #expect(outcome.error?.reason == .undecodable)
+        #expect(outcome.error?.reason == .encoded("gzip"))
         #expect(server.requests.map { $0.headers["accept-encoding"] } == ["gzip, deflate", "identity"])
         #expect(try await cache.keptBytes() == 0)
     }

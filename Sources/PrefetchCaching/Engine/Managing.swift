@@ -7,10 +7,11 @@ internal import SystemPackage
 extension Engine {
     /// Removes a cached item. Promoted files stay.
     ///
-    /// - Returns: Whether it was cached.
+    /// - Returns: Whether it was cached. What an open has taken meanwhile was not.
     func remove(_ key: ItemKey) throws(CacheError) -> Bool {
+        _ = try settledEntry(key)
         do {
-            if try cachedCopies.remove(key, because: .removed) {
+            if try cachedCopies.remove(key, because: .removed), try settledEntry(key) == nil {
                 events.send(.removed(key))
                 return true
             }

@@ -179,7 +179,8 @@ final class Promoter: Sendable {
 
     /// The entry of a key as soon as no process is promoting it.
     func settledEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
-        if let entry = try ledger.entry(for: key), !entry.isUnfinished { return entry }
+        let entry = try ledger.entry(for: key)
+        guard let entry, entry.isUnfinished else { return entry }
         return try locks.hold(key.hash) { () throws(CacheError) in try resolvedEntry(of: key) }
     }
 

@@ -119,9 +119,7 @@ final class ItemUnderWay: StoreUnderWay {
         let key = metadata.key
         try publish(row)
         do throws(CacheError) {
-            guard try engine.promotedEntry(key) != nil, let entry = try engine.promoter.settledEntry(of: key),
-                !isPromoted(by: entry)
-            else { return }
+            guard let entry = try engine.settledEntry(key), !isPromoted(by: entry) else { return }
         } catch {
             try takeBack()
             throw error
