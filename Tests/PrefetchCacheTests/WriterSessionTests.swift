@@ -42,6 +42,32 @@ import Testing
         #expect(try engine.items().map(\.key) == ["key"])
     }
 
+    /// Between the two its file cannot be removed, as by a process that only looks.
+    @Test func aWriterThatTakesItsLockWhileTheCatalogIsFilledIsEnteredOnce() throws {
+        let writer = try container.engine()
+        #expect(try writer.store(noise(100), "key").isStored)
+        try writer.close()
+        try FileManager.default.removeItem(at: container.caches.appending(path: CacheLayout.catalog))
+        let lock = container.caches.appending(path: "incoming/0123456789abcdef.lock")
+        try Data().write(to: lock)
+        let live = LiveFileSystem()
+        let held = Mutex<Descriptor?>(nil)
+        let fileSystem = InterceptingFileSystem()
+        let opens = Atomic<Int>(0)
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.name == lock.lastPathComponent else { return }
+            if operation.kind == .unlink { throw FileSystemError("unlink", errno: .ioError) }
+            guard operation.kind == .open, opens.wrappingAdd(1, ordering: .relaxed).newValue == 2 else { return }
+            let file = try live.open(FilePath(lock.path), in: .workingDirectory, .read)
+            _ = try live.lock(file, waiting: false)
+            held.withLock { $0 = file }
+        }
+        let engine = try container.engine(fileSystem: fileSystem)
+        #expect(try engine.items().map(\.key) == ["key"])
+        let file = try #require(held.withLock { $0 })
+        live.unlock(file)
+    }
+
     @Test func aProcessThatOnlyEvictsLeavesNoLock() throws {
         let writer = try container.engine()
         #expect(try writer.store(noise(100), "key").isStored)

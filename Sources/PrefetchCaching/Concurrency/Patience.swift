@@ -115,9 +115,9 @@ final class Patience: Sendable {
     }
 
     /// Short at first, since file locks have no queue: processes that use a lock constantly leave it free only for
-    /// moments. Later up to 50 ms.
+    /// moments. Later up to 10 ms: whoever looks more rarely than others would wait in vain beside them.
     static func pause(_ number: Int) {
-        usleep(number < 10 ? 100 : UInt32(min(500 * (number - 8), 50_000)))
+        usleep(UInt32(min(100 * max(number - 8, 1), 10_000)))
     }
 }
 

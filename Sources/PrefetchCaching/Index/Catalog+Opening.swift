@@ -123,12 +123,10 @@ extension Catalog {
         // A partial that is being written is covered by the bound of its process, which is read after this.
         // One that is suspended or abandoned meanwhile is found by the reconciler, which comes after that.
         try reconciler.fillPartials(transaction)
-        for (session, bound) in try WriterSession.bounds(in: folders.current.incoming) {
-            try transaction.addWriter(session, holding: bound)
-        }
-        for leftover in swept.leftovers {
-            try transaction.addWriter(leftover.session, holding: leftover.bytes)
-        }
+        var held = try WriterSession.bounds(in: folders.current.incoming)
+        // One that had its file but not yet the lock may be both.
+        for leftover in swept.leftovers { held[leftover.session, default: 0] += leftover.bytes }
+        for (session, bytes) in held { try transaction.addWriter(session, holding: bytes) }
         try reenter(transaction)
         try transaction.setBlockSize(reconciler.charge.blockSize)
         transaction.changes.isRebuilding = true

@@ -13,7 +13,7 @@ typealias RestoreToCache = (
 /// |---|---|
 /// | file moved aside | moved back: it is the user's |
 /// | staged file without an entry | deleted, unless it is still being written: it never reached its intent |
-/// | intent, staged file, no destination | verified, written again, then published; if damaged, dropped |
+/// | intent, staged file, no destination | verified, written again, then published; if damaged, or if a newer item is cached, dropped |
 /// | intent, staged file, destination | one inode: committed; else published under the next name |
 /// | intent, no staged file, destination is ours | committed, even when the user has changed it |
 /// | intent, no staged file, otherwise | dropped: the cached copy, if there is one, is promotable |
@@ -100,7 +100,9 @@ struct Recovery: Sendable {
             try files.discardStaged(FilePath(intent.stagedName), in: origin)
             return try publisher.commit(intent, from: staging, in: folder)
         case (_?, _):
-            guard let trusted = try stager.restage(intent, from: origin, in: staging) else {
+            guard try !stager.hasSuccessor(intent),
+                let trusted = try stager.restage(intent, from: origin, in: staging)
+            else {
                 try files.discardStaged(FilePath(intent.stagedName), in: origin)
                 break
             }

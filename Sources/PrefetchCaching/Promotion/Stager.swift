@@ -46,6 +46,15 @@ final class Stager: Sendable {
 
     // MARK: Before anything changes
 
+    /// Whether an item was stored after the one that an intent is about. Whoever entered the intent would have found that.
+    func hasSuccessor(_ intent: LedgerEntry) throws(CacheError) -> Bool {
+        guard let storedAt = intent.provenance?.storedAt, let file = try folders.openItem(intent.key.hash)
+        else { return false }
+        defer { fileSystem.close(file) }
+        guard case .hit(let reader) = try reader(of: file, for: intent.key) else { return false }
+        return reader.footer.metadata.storedAt > storedAt
+    }
+
     /// Checks the footer and the key of an open item.
     func reader(of file: Descriptor, for key: ItemKey) throws(CacheError) -> Lookup<ItemReader> {
         let reader: ItemReader

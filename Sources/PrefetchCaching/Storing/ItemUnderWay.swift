@@ -114,29 +114,20 @@ final class ItemUnderWay: StoreUnderWay {
     }
 
     /// A promotion enters its intent before it looks whether the item is still the one that it opened, and a store publishes
-    /// before it looks for an intent: at least one of them sees the other.
+    /// before it looks for an intent: at least one of them sees the other. If that cannot be awaited, the item stays, to be
+    /// opened or removed by whoever goes on with the promotion.
     private func placeUnlessPromoted(_ row: CatalogRow) throws {
         let key = metadata.key
         try publish(row)
-        do throws(CacheError) {
-            guard let entry = try engine.settledEntry(key), !isPromoted(by: entry) else { return }
-        } catch {
-            try takeBack()
-            throw error
-        }
-        try takeBack()
+        guard let entry = try engine.settledEntry(key), !isPromoted(by: entry) else { return }
+        // Only this file: the key may have been forgotten and stored again since.
+        try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity, because: .opened)
         throw Refused(.alreadyPromoted)
     }
 
     /// Whether it was this item that was opened, after it was published.
     private func isPromoted(by entry: LedgerEntry) -> Bool {
         entry.provenance?.storedAt == partial.metadata.storedAt && entry.contentBytes == contentBytes
-    }
-
-    /// Only this file: the key may have been forgotten and stored again since.
-    private func takeBack() throws(CacheError) {
-        try engine.cachedCopies.remove(
-            metadata.key, engine.files.attributes(of: file).identity, because: .opened)
     }
 
     private func publish(_ row: CatalogRow) throws(CacheError) {

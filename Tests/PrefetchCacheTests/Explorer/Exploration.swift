@@ -120,8 +120,14 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
     /// A call on the file system, or a write of SQLite's.
     struct Step: Sendable, CustomStringConvertible {
         /// `nil` for a write of SQLite's.
-        let kind: FileSystemTestSupport.Operation.Kind?
-        let description: String
+        let operation: FileSystemTestSupport.Operation?
+        var kind: FileSystemTestSupport.Operation.Kind? { operation?.kind }
+        var description: String { operation.map { "\($0)" } ?? "SQLite writes" }
+
+        /// Whether it takes the name of the opened file away.
+        var removesOpened: Bool {
+            operation?.name == "Doc.txt" && [.rename, .unlink].contains(kind)
+        }
     }
 
     /// The operations that are worth a stop before them: what another process does before the others, it does as well before
@@ -184,9 +190,8 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
             trace.withLock { $0.isInside = false }
             if schedule.dies, !names.isEmpty { fileSystem.die() }
         }
-        fileSystem.intercept { stop(Step(kind: $0.kind, description: "\($0)")) }
-        let write = Step(kind: nil, description: "SQLite writes")
-        let outcome = try SQLiteFaults.watchingWrites({ stop(write) }) { steps[0].run(first) }
+        fileSystem.intercept { stop(Step(operation: $0)) }
+        let outcome = try SQLiteFaults.watchingWrites({ stop(Step(operation: nil)) }) { steps[0].run(first) }
         fileSystem.intercept { _ in }
         let operations = trace.withLock { $0.operations }
         var outcomes = trace.withLock { $0.outcomes }
@@ -220,9 +225,20 @@ final class ExplorationJudge {
         return results
     }
 
+    /// - Parameter steps: Those of the first call.
     /// - Returns: `nil` if it could; otherwise what it was and what it could have been.
-    func violation(_ result: Exploration.Result, of schedule: Exploration.Schedule) throws -> String? {
+    func violation(
+        _ result: Exploration.Result, of schedule: Exploration.Schedule, _ steps: [Exploration.Step]
+    ) throws -> String? {
         let calls = Dictionary(uniqueKeysWithValues: exploration.steps.map { ($0.name, $0.call) })
+        // What a program saves after the first call has looked must survive, although in turn it would have been removed.
+        for (stop, names) in schedule.stops where steps[stop].removesOpened {
+            let lost = names.first { name in
+                calls[name] == .userSaves
+                    && !result.holdings.contains { $0.hasSuffix(": user \(name)") }
+            }
+            if lost != nil { return "\(exploration), \(schedule): what was saved is gone\n\(result)" }
+        }
         // Gave up before its record was written, and goes on when it is called again. Nothing else may be wrong.
         let absent = result.busy + (schedule.dies ? ["A"] : [])
         if absent.contains(where: { [.delete, .purge].contains(calls[$0]) }) {
@@ -234,14 +250,22 @@ final class ExplorationJudge {
             possible.formUnion(try expected(without: ["A"]))
             possible.formUnion(try expected(without: absent.sorted()))
         }
-        // Content that moves from the cache to its user while it is read may be missed.
+        // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
+        // replaced counts as not deleted, and an open that has died may be completed although the item was removed before.
         let ignored =
             calls.filter { name, call in
-                call == .read && result.outcomes[name] == "miss absent" || schedule.dies && name == "A"
+                call == .read && result.outcomes[name] == "miss absent"
+                    || call == .delete && result.outcomes[name] == "deleted false"
+                    || schedule.dies && (name == "A" || call == .remove)
             }.keys + result.busy
+        // A process that dies while it moves a file in leaves a partial.
+        let isPartial = schedule.dies && calls["A"] == .storeMoving
         func judged(_ result: Exploration.Result) -> Exploration.Result {
             var result = result
             for name in ignored { result.outcomes[name] = nil }
+            if isPartial {
+                result.holdings.removeAll { $0.hasPrefix("handed-A") || $0.contains("/incoming/") }
+            }
             return result
         }
         if possible.contains(where: { judged($0) == judged(result) }) { return nil }

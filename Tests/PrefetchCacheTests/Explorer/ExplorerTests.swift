@@ -44,7 +44,7 @@ import Testing
         let stops = Exploration.stops(operations)
         for stop in stops {
             let schedule = Exploration.Schedule(stops: [stop: ["B"]])
-            let violation = try judge.violation(calls.overlapping(schedule).result, of: schedule)
+            let violation = try judge.violation(calls.overlapping(schedule).result, of: schedule, operations)
             try #require(violation == nil, "\(violation ?? "") at \(operations[stop])")
         }
         print("explored: \(calls): \(stops.count) of \(operations.count) steps")
@@ -56,7 +56,7 @@ import Testing
         let (_, operations) = try calls.overlapping()
         for stop in Exploration.stops(operations) {
             let schedule = Exploration.Schedule(stops: [stop: ["B"]], dies: true)
-            let violation = try judge.violation(calls.overlapping(schedule).result, of: schedule)
+            let violation = try judge.violation(calls.overlapping(schedule).result, of: schedule, operations)
             try #require(violation == nil, "\(violation ?? "") at \(operations[stop])")
         }
     }
@@ -83,7 +83,7 @@ import Testing
                 schedule.stops[stop, default: []].append(name)
             }
             let violation = try ExplorationJudge(calls).violation(
-                calls.overlapping(schedule).result, of: schedule)
+                calls.overlapping(schedule).result, of: schedule, operations)
             #expect(violation == nil, "\(violation ?? "")")
         }
     }
@@ -105,7 +105,8 @@ import Testing
         let isFound = try Exploration.stops(operations).contains { stop in
             let schedule = Exploration.Schedule(stops: [stop: ["B"]])
             do {
-                return try judge.violation(calls.overlapping(schedule, [weakness]).result, of: schedule)
+                return try judge.violation(
+                    calls.overlapping(schedule, [weakness]).result, of: schedule, operations)
                     != nil
             } catch let error as CacheError {
                 return "\(error)" != ""
