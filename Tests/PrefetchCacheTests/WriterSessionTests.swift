@@ -57,7 +57,9 @@ import Testing
         fileSystem.intercept { operation throws(FileSystemError) in
             guard operation.name == lock.lastPathComponent else { return }
             if operation.kind == .unlink { throw FileSystemError("unlink", errno: .ioError) }
-            guard operation.kind == .open, opens.wrappingAdd(1, ordering: .relaxed).newValue == 2 else { return }
+            guard operation.kind == .open, opens.wrappingAdd(1, ordering: .relaxed).newValue == 2 else {
+                return
+            }
             let file = try live.open(FilePath(lock.path), in: .workingDirectory, .read)
             _ = try live.lock(file, waiting: false)
             held.withLock { $0 = file }

@@ -107,7 +107,8 @@ public enum WhenPromoted: Hashable, Sendable {
     case storeAgain
     /// Put the content in the place of the file, or of the folder of a bundle, if the user has not changed it: in one step, so
     /// that one of the two versions is there at every moment, complete and durable. A file that was changed, moved or
-    /// deleted, that was there before, or that another key was promoted to, is left, and the content refused.
+    /// deleted, that was there before, that another key was promoted to, or that was opened only while the content was
+    /// being stored, is left, and the content refused.
     ///
     /// The content goes straight to the destination, whatever its intent; if that is opportunistic, only while the volume is
     /// not under pressure. What a program has open stays readable by it.

@@ -245,6 +245,10 @@ final class ExplorationJudge {
             return result.holdings.contains { $0.hasPrefix("WRONG") } ? "\(result)" : nil
         }
         var possible = try expected().union(expected(without: result.busy))
+        // One that was to replace what is opened, and whose item is opened only meanwhile, leaves that as it is.
+        let left = calls.filter { $1 == .replace && result.outcomes[$0] == "refused alreadyPromoted" }.map(
+            \.key)
+        possible.formUnion(try expected(without: left))
         // A process that died has made its call, or has not.
         if schedule.dies {
             possible.formUnion(try expected(without: ["A"]))
@@ -257,12 +261,15 @@ final class ExplorationJudge {
                 call == .read && result.outcomes[name] == "miss absent"
                     || call == .delete && result.outcomes[name] == "deleted false"
                     || schedule.dies && (name == "A" || call == .remove)
-            }.keys + result.busy
+            }.keys + result.busy + left
+        let evicts = calls.values.contains(where: \.evicts)
         // A process that dies while it moves a file in leaves a partial.
         let isPartial = schedule.dies && calls["A"] == .storeMoving
         func judged(_ result: Exploration.Result) -> Exploration.Result {
             var result = result
             for name in ignored { result.outcomes[name] = nil }
+            // What is in use is not evicted.
+            if evicts { result.holdings.removeAll { $0.contains(" is cached: ") && !$0.contains("torn") } }
             if isPartial {
                 result.holdings.removeAll { $0.hasPrefix("handed-A") || $0.contains("/incoming/") }
             }
