@@ -220,6 +220,7 @@ open class FileManager: NSObject {
         attributes: [FileAttributeKey: Any]? = nil
     ) throws {}
     open var currentDirectoryPath: String { "" }
+    open func contents(atPath path: String) -> Data? { nil }
     open func fileExists(atPath path: String) -> Bool { false }
     open func removeItem(at URL: URL) throws {}
     open func removeItem(atPath path: String) throws {}

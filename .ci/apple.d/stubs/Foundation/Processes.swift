@@ -7,6 +7,7 @@ open class FileHandle: NSObject, @unchecked Sendable {
     open class var standardOutput: FileHandle { fatalError() }
     open class var nullDevice: FileHandle { fatalError() }
     public init(fileDescriptor fd: Int32, closeOnDealloc closeopt: Bool) {}
+    public init(forWritingTo url: URL) throws {}
     open var fileDescriptor: Int32 { 0 }
     open var availableData: Data { Data() }
     // var readabilityHandler: (@Sendable (FileHandle) -> Void)?
