@@ -97,9 +97,7 @@ extension URL {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
         guard parts.percentEncodedUser != nil || parts.percentEncodedPassword != nil || parts.fragment != nil
         else { return absoluteURL }
-        (parts.percentEncodedUser, parts.percentEncodedPassword, parts.percentEncodedFragment) = (
-            nil, nil, nil
-        )
+        (parts.percentEncodedUser, parts.percentEncodedPassword, parts.fragment) = (nil, nil, nil)
         return parts.url ?? self
     }
 }

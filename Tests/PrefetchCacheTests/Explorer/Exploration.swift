@@ -254,6 +254,11 @@ final class ExplorationJudge {
             possible.formUnion(try expected(without: ["A"]))
             possible.formUnion(try expected(without: absent.sorted()))
         }
+        // A migration is a store, of which the later one stays, and removes no original whose item it does not find.
+        let kept = calls.filter { name, call in
+            call == .migrate && result.outcomes[name]?.contains("left") == true
+                && result.holdings.contains { $0.hasPrefix("old-\(name)/") }
+        }.map(\.key)
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
         // replaced counts as not deleted, and an open that has died may be completed although the item was removed before.
         let ignored =
@@ -261,15 +266,17 @@ final class ExplorationJudge {
                 call == .read && result.outcomes[name] == "miss absent"
                     || call == .delete && result.outcomes[name] == "deleted false"
                     || schedule.dies && (name == "A" || call == .remove)
-            }.keys + result.busy + left
-        let evicts = calls.values.contains(where: \.evicts)
+            }.keys + result.busy + left + kept
+        let storesTwice = calls.values.contains(.migrate) && calls.values.filter(\.stores).count > 1
+        let mayLeave = storesTwice || calls.values.contains(where: \.evicts)
         // A process that dies while it moves a file in leaves a partial.
         let isPartial = schedule.dies && calls["A"] == .storeMoving
         func judged(_ result: Exploration.Result) -> Exploration.Result {
             var result = result
             for name in ignored { result.outcomes[name] = nil }
             // What is in use is not evicted.
-            if evicts { result.holdings.removeAll { $0.contains(" is cached: ") && !$0.contains("torn") } }
+            if mayLeave { result.holdings.removeAll { $0.contains(" is cached: ") && !$0.contains("torn") } }
+            for name in kept { result.holdings.removeAll { $0.hasPrefix("old-\(name)/") } }
             if isPartial {
                 result.holdings.removeAll { $0.hasPrefix("handed-A") || $0.contains("/incoming/") }
             }

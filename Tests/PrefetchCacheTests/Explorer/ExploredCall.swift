@@ -16,6 +16,9 @@ enum ExploredCall: String, Sendable, CaseIterable {
     static let byUser: [ExploredCall] = [.userSaves, .userDeletes, .userMoves]
     static let byProcess = allCases.filter { !byUser.contains($0) }
 
+    /// Whether it brings content for the cache.
+    var stores: Bool { [.store, .storeMoving, .storeAgain, .replace, .migrate].contains(self) }
+
     /// Whether it may take cached items away at any moment.
     var evicts: Bool { [.evict, .trim].contains(self) }
 }
