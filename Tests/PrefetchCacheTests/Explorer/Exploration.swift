@@ -244,21 +244,22 @@ final class ExplorationJudge {
         if absent.contains(where: { [.delete, .purge].contains(calls[$0]) }) {
             return result.holdings.contains { $0.hasPrefix("WRONG") } ? "\(result)" : nil
         }
-        var possible = try expected().union(expected(without: result.busy))
-        // One that was to replace what is opened, and whose item is opened only meanwhile, leaves that as it is.
-        let left = calls.filter { $1 == .replace && result.outcomes[$0] == "refused alreadyPromoted" }.map(
-            \.key)
-        possible.formUnion(try expected(without: left))
-        // A process that died has made its call, or has not.
-        if schedule.dies {
-            possible.formUnion(try expected(without: ["A"]))
-            possible.formUnion(try expected(without: absent.sorted()))
-        }
         // A migration is a store, of which the later one stays, and removes no original whose item it does not find.
         let kept = calls.filter { name, call in
             call == .migrate && result.outcomes[name]?.contains("left") == true
                 && result.holdings.contains { $0.hasPrefix("old-\(name)/") }
         }.map(\.key)
+        var possible = try expected().union(expected(without: result.busy))
+        // One that was to replace what is opened, and whose item is opened only meanwhile, leaves that as it is.
+        let left = calls.filter { $1 == .replace && result.outcomes[$0] == "refused alreadyPromoted" }.map(
+            \.key)
+        possible.formUnion(try expected(without: left))
+        possible.formUnion(try expected(without: kept))
+        // A process that died has made its call, or has not.
+        if schedule.dies {
+            possible.formUnion(try expected(without: ["A"]))
+            possible.formUnion(try expected(without: absent.sorted()))
+        }
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
         // replaced counts as not deleted, and an open that has died may be completed although the item was removed before.
         let ignored =

@@ -80,6 +80,8 @@ public struct URLComponents: Hashable, Sendable {
     public var path = ""
     public var query: String?
     public var fragment: String?
+    public var percentEncodedUser: String?
+    public var percentEncodedPassword: String?
     public var url: URL? { nil }
     public var string: String? { nil }
 }
