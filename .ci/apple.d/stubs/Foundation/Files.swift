@@ -27,6 +27,7 @@ public struct URL: Hashable, Sendable, Codable, CustomStringConvertible {
     public func user(percentEncoded: Bool = true) -> String? { nil }
     public func password(percentEncoded: Bool = true) -> String? { nil }
     public func path(percentEncoded: Bool = true) -> String { "" }
+    public func query(percentEncoded: Bool = true) -> String? { nil }
     public func appending<S: StringProtocol>(path: S, directoryHint: DirectoryHint = .inferFromPath) -> URL { self }
     public func appending<S: StringProtocol>(component: S, directoryHint: DirectoryHint = .inferFromPath) -> URL {
         self
