@@ -96,11 +96,10 @@ extension CacheCommand {
             let folder = try Directory.nearest(to: area, in: fileSystem)
             let owner = try fileSystem.attributes(of: folder.descriptor).owner
             guard owner != 0 else { continue }
-            let user = getpwuid(owner).map { String(cString: $0.pointee.pw_name) } ?? "'#\(owner)'"
             throw CommandFailure(
                 .notPermitted,
                 "the cache in \(area.displayText) would belong to root, and the folder belongs to another user, who could "
-                    + "not use it: run 'sudo -u \(user) cachectl …'")
+                    + "not use it: run: sudo -u '#\(owner)' cachectl …")
         }
     }
 
