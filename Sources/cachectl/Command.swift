@@ -99,7 +99,7 @@ extension CacheCommand {
             throw CommandFailure(
                 .notPermitted,
                 "the cache in \(area.displayText) would belong to root, and the folder belongs to another user, who could "
-                    + "not use it: run: sudo -u '#\(owner)' cachectl …")
+                    + "not use it; run it as that user: sudo -u '#\(owner)' cachectl …")
         }
     }
 

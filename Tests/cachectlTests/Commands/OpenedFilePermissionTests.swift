@@ -67,7 +67,7 @@ import Testing
         #expect(chown(container.root.path, 12345, 12345) == 0)
         let outcome = try container.cachectl("put", "k", "-", input: text)
         #expect(outcome.status == 77)
-        #expect(outcome.errors.contains("run: sudo -u '#12345' cachectl …"))
+        #expect(outcome.errors.contains("as that user: sudo -u '#12345' cachectl …"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: container.root.path) == [])
     }
 }
