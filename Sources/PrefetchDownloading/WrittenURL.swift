@@ -75,9 +75,9 @@ extension URL {
 
 extension ItemKey {
     /// Creates the key of content that is known by its URL: that without user, password and fragment or, if it is longer than
-    /// ``maximumBytes``, `sha256:` and the hexadecimal digest of it.
+    /// `maximumBytes`, `sha256:` and the hexadecimal digest of it.
     ///
-    /// - Throws: ``ItemKeyError`` if nothing is left of the URL.
+    /// - Throws: `ItemKeyError` if nothing is left of the URL.
     public init(of url: URL) throws(ItemKeyError) {
         let text = url.withoutUserAndFragment.absoluteString
         guard text.utf8.count > Self.maximumBytes else {
