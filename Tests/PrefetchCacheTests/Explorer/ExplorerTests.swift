@@ -9,12 +9,14 @@ import Testing
 @Suite struct ExplorerTests {
     private static let filter = ProcessInfo.processInfo.environment["PREFETCHCACHE_EXPLORE"]
 
-    /// Every two calls. `PREFETCHCACHE_EXPLORE` selects some, by what they print.
+    /// Every two calls; with two keys only where there are items to confuse. `PREFETCHCACHE_EXPLORE` selects some, by what they
+    /// print.
     private static let pairs: [Exploration] = {
         var pairs: [Exploration] = []
         for start in Exploration.Start.allCases {
             for relation in Exploration.Relation.allCases {
-                for isText in start == .absent ? [false] : [false, true] {
+                if start == .absent, relation != .sameKey { continue }
+                for isText in start == .absent ? [false] : relation == .sameKey ? [false, true] : [true] {
                     for first in ExploredCall.byProcess {
                         for second in ExploredCall.allCases {
                             pairs.append(
@@ -50,19 +52,21 @@ import Testing
         print("explored: \(calls): \(stops.count) of \(operations.count) steps")
     }
 
-    @Test(.enabled(if: TestRun.isLong || filter != nil), arguments: pairs)
+    @Test(.enabled(if: TestRun.isLong || filter != nil), arguments: pairs.filter { $0.relation == .sameKey })
     func aCallMayDieBesideAnother(calls: Exploration) throws {
         let judge = ExplorationJudge(calls)
         let (_, operations) = try calls.overlapping()
-        for stop in Exploration.stops(operations) {
+        let stops = Exploration.stops(operations)
+        for stop in stops {
             let schedule = Exploration.Schedule(stops: [stop: ["B"]], dies: true)
             let violation = try judge.violation(calls.overlapping(schedule).result, of: schedule, operations)
             try #require(violation == nil, "\(violation ?? "") at \(operations[stop])")
         }
+        print("died: \(calls): \(stops.count) of \(operations.count) steps")
     }
 
     /// Three calls, drawn by lot, of which two are made at two moments of the first.
-    @Test(.enabled(if: TestRun.isLong)) func threeCallsMayOverlap() throws {
+    @Test(.enabled(if: TestRun.isLong && filter == nil)) func threeCallsMayOverlap() throws {
         var generator = SeededGenerator(seed: TestRun.seed)
         func any<Element>(_ elements: [Element]) throws -> Element {
             try #require(elements.randomElement(using: &generator))
@@ -86,6 +90,7 @@ import Testing
                 calls.overlapping(schedule).result, of: schedule, operations)
             #expect(violation == nil, "\(violation ?? "")")
         }
+        print("three calls: 5000 schedules")
     }
 
     /// Without what a file system promises, the explorer finds what goes wrong.
