@@ -252,6 +252,10 @@ final class Promoter: Sendable {
                 try files.discardStaged(FilePath(entry.stagedName), in: staging)
                 return entry.hasContent(of: earlier) ? present : nil
             }
+            if whenPromoted == .replaceIfUnmodified, present == nil {
+                try files.discardStaged(FilePath(entry.stagedName), in: staging)
+                return nil
+            }
             var entry = entry
             if let file { entry = try stager.unpack(file, as: entry, in: staging) }
             if let earlier, present != nil {

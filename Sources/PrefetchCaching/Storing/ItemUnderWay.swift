@@ -19,6 +19,15 @@ enum ReplacedPromotion {
     var isPresent: Bool {
         if case .present = self { true } else { false }
     }
+
+    /// What to do about a promotion that is there when content is to be delivered: one that has come meanwhile stays.
+    var onDelivery: WhenPromoted {
+        switch self {
+        case .present: .replaceIfUnmodified
+        case .any: .storeAgain
+        case .absent, .lost, .abandoned: .leave
+        }
+    }
 }
 
 /// One item on its way into the cache: content is encoded into a partial, which is published when it is complete.

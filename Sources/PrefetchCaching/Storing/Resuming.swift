@@ -137,8 +137,7 @@ extension Engine {
             return .refused(refused(.alreadyPromoted, key, from: partial.metadata.source))
         }
         guard partial.metadata.intent == .opportunistic, !replaced.isPresent else {
-            let delivery = try resumeDelivery(
-                partial, whenPromoted: whenPromoted, replay: replay)
+            let delivery = try resumeDelivery(partial, whenPromoted: replaced.onDelivery, replay: replay)
             guard let delivery else { return nil }
             return .begun(try stores.add(delivery))
         }

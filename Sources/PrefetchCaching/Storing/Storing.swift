@@ -209,7 +209,7 @@ extension Engine {
                 try .begun(
                     Delivery(
                         self, metadata, expectedLength: expectedLength, keepingChunks: keepingPartial,
-                        whenPromoted: whenPromoted))
+                        whenPromoted: replaced.onDelivery))
             }
         }
         return try refusing(metadata, expectedLength: expectedLength) {

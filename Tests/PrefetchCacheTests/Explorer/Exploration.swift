@@ -261,11 +261,13 @@ final class ExplorationJudge {
             possible.formUnion(try expected(without: absent.sorted()))
         }
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
-        // replaced counts as not deleted, and an open that has died may be completed although the item was removed before.
+        // replaced counts as not deleted, and what is opened or stored again as not removed. An open that has died may be
+        // completed although the item was removed before.
         let ignored =
             calls.filter { name, call in
                 call == .read && result.outcomes[name] == "miss absent"
                     || call == .delete && result.outcomes[name] == "deleted false"
+                    || call == .remove && result.outcomes[name] == "removed false"
                     || schedule.dies && (name == "A" || call == .remove)
             }.keys + result.busy + left + kept
         let storesTwice = calls.values.contains(.migrate) && calls.values.filter(\.stores).count > 1
