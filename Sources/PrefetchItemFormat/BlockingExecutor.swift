@@ -26,7 +26,7 @@ package final class BlockingExecutor: TaskExecutor {
     /// For how long a thread beyond the eager ones takes jobs, before it looks whether it is still needed.
     private static let longestHelp = Duration.milliseconds(10)
     /// For how long a thread waits for a duty before it ends.
-    private static let longestIdle = DispatchTimeInterval.seconds(5)
+    private static let longestIdle = DispatchTimeInterval.seconds(1)
 
     private let width: Int
     /// How many threads are woken at once.
