@@ -9,9 +9,8 @@ extension Engine {
     ///
     /// - Returns: Whether it was cached. What an open has taken meanwhile was not.
     func remove(_ key: ItemKey) throws(CacheError) -> Bool {
-        _ = try settledEntry(key)
         do {
-            if try cachedCopies.remove(key, because: .removed), try settledEntry(key) == nil {
+            if try cachedCopies.remove(key, because: .removed), try !promoter.isPromoted(key) {
                 events.send(.removed(key))
                 return true
             }

@@ -59,11 +59,6 @@ extension Engine {
         try promotedKeys.entry(for: key.hash).flatMap { $0.key == key ? $0 : nil }
     }
 
-    /// The promotion of a key, as soon as no process is at work on it.
-    func settledEntry(_ key: ItemKey) throws(CacheError) -> LedgerEntry? {
-        try promotedEntry(key) == nil ? nil : promoter.settledEntry(of: key)
-    }
-
     /// Whether there is content under an entry: the file is in place, or its promotion is under way.
     func isThere(_ entry: LedgerEntry) throws(CacheError) -> Bool {
         switch entry.state {

@@ -177,6 +177,15 @@ final class Promoter: Sendable {
         }
     }
 
+    /// Whether a key was promoted, as soon as no living process is at work on that.
+    func isPromoted(_ key: ItemKey) throws(CacheError) -> Bool {
+        guard let entry = try ledger.entry(for: key) else { return false }
+        guard entry.isUnfinished else { return true }
+        return try locks.hold(key.hash) { () throws(CacheError) in
+            try ledger.entry(for: key)?.state == .committed
+        }
+    }
+
     /// The entry of a key as soon as no process is promoting it.
     func settledEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
         let entry = try ledger.entry(for: key)

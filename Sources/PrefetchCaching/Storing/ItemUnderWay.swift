@@ -128,7 +128,9 @@ final class ItemUnderWay: StoreUnderWay {
     private func placeUnlessPromoted(_ row: CatalogRow) throws {
         let key = metadata.key
         try publish(row)
-        guard let entry = try engine.settledEntry(key), !isPromoted(by: entry) else { return }
+        guard try engine.promotedEntry(key) != nil, let entry = try engine.promoter.settledEntry(of: key),
+            !isPromoted(by: entry)
+        else { return }
         // Only this file: the key may have been forgotten and stored again since.
         try engine.cachedCopies.remove(key, engine.files.attributes(of: file).identity, because: .opened)
         throw Refused(.alreadyPromoted)
