@@ -45,6 +45,18 @@ import Testing
         #expect(store.end != nil)
     }
 
+    @Test func whatNobodyHasClosedKeepsNoFile() throws {
+        let fileSystem = InterceptingFileSystem()
+        func open() throws {
+            let engine = try container.engine(fileSystem: fileSystem)
+            try engine.store(prose(100), "Doc.txt")
+            _ = try engine.open("Doc.txt")
+            #expect(fileSystem.openFiles > 0)
+        }
+        try open()
+        #expect(fileSystem.openFiles == 0)
+    }
+
     /// Whoever removes the folders after it must find nobody at work there.
     @Test func aSecondCloseReturnsWhenTheFirstHasClosed() throws {
         let fileSystem = InterceptingFileSystem()

@@ -323,7 +323,9 @@ final class Ledger: PromotionLedger {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger"
         configuration.busyMode = .callback(patience.busyCallback())
-        configuration.prepareDatabase { [self] database in
+        // The queue keeps this: a ledger that it kept in turn would stay open if nobody closed it.
+        configuration.prepareDatabase { [weak self] database in
+            guard let self else { return }
             // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
             // journal reappeared after a power cut, it would empty the file. On a file system without shared
             // memory for a log, the journal stays in use.
