@@ -9,6 +9,9 @@ import Testing
 /// what the user has opened stays, and the cache is sound afterwards.
 @Suite struct SmallLimitsTests {
     private let container: Container
+    private static let hasExt4 =
+        SmallVolume.isPossible
+        && ["/usr/sbin/mkfs.ext4", "/dev/loop-control"].allSatisfy(FileManager.default.fileExists(atPath:))
 
     /// What changes something, beside what only looks.
     private static let changes = [
@@ -103,14 +106,14 @@ import Testing
 
     /// With blocks of 4 KiB: SQLite does not survive a full volume of smaller ones.
     @Test(
-        .enabled(if: SmallVolume.isPossible, "Mounting needs root on Linux."),
+        .enabled(if: hasExt4, "A volume of its own needs root on Linux, mkfs.ext4 and a loop device."),
         arguments: [
             ("bytes", "cat /dev/zero >volume/fill 2>/dev/null; cat /dev/zero >volume/fill2 2>/dev/null"),
             ("names", "i=0; while :>volume/fill$i; do i=$((i+1)); done 2>/dev/null"),
         ])
     func aVolumeMayBeFull(_ kind: String, _ fill: String) throws {
         let mounted = try container.shell(
-            "cd '\(container.folder.url.path)' && truncate -s 24M image && /sbin/mkfs.ext4 -q -F -b 4096 -N 160 image && "
+            "cd '\(container.folder.url.path)' && truncate -s 24M image && /usr/sbin/mkfs.ext4 -q -F -b 4096 -N 160 image && "
                 + "mkdir volume && mount -o loop image volume")
         try #require(mounted.errors == "")
         let found = Result { try faults(":", in: "volume/work", (fill, "rm -f volume/fill*")) }
