@@ -100,7 +100,7 @@ struct Recovery: Sendable {
             try files.discardStaged(FilePath(intent.stagedName), in: origin)
             return try publisher.commit(intent, from: staging, in: folder)
         case (_?, _):
-            guard try !stager.hasSuccessor(intent),
+            guard try !stager.hasNewerItem(than: intent),
                 let trusted = try stager.restage(intent, from: origin, in: staging)
             else {
                 try files.discardStaged(FilePath(intent.stagedName), in: origin)

@@ -47,7 +47,7 @@ final class Stager: Sendable {
     // MARK: Before anything changes
 
     /// Whether an item was stored after the one that an intent is about. Whoever entered the intent would have found that.
-    func hasSuccessor(_ intent: LedgerEntry) throws(CacheError) -> Bool {
+    func hasNewerItem(than intent: LedgerEntry) throws(CacheError) -> Bool {
         guard let storedAt = intent.provenance?.storedAt, let file = try folders.openItem(intent.key.hash)
         else { return false }
         defer { fileSystem.close(file) }

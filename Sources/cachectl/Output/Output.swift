@@ -92,9 +92,9 @@ enum StandardStreams {
     /// Makes writing to the standard streams safe.
     ///
     /// Ignores `SIGPIPE` and `SIGXFSZ`, so that writing to a closed pipe, or beyond `ulimit -f`, fails instead of killing the
-    /// process before it can close the cache. If one of the three descriptors is closed, opens `/dev/null` in its place, in the wrong direction
-    /// so that using it fails: otherwise the next opened file, perhaps a database, would get that number and receive
-    /// the output.
+    /// process before it can close the cache. If one of the three descriptors is closed, opens `/dev/null` in its place,
+    /// in the wrong direction so that using it fails: otherwise the next opened file, perhaps a database, would get that
+    /// number and receive the output.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)

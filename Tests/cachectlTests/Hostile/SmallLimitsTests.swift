@@ -35,6 +35,15 @@ import Testing
         try container.folder.write(noise(70_000, seed: 99), to: "FILE")
     }
 
+    /// Shell that looks how a command has ended, by `$code`, `errors` and what the user has opened.
+    private static func verdict(on command: String, in work: String) -> String {
+        #"""
+        case $code in 0|1|64|65|66|69|70|71|73|74|75|77) ;; *) echo "\#(command): code $code" ;; esac
+        [ $code -le 1 ] || [ -s errors ] || [ "${limit#*2>&-}" != "$limit" ] || echo "\#(command): no reason"
+        cmp -s \#(work)/Documents/opened "$CONTAINER/Documents/opened" || echo "\#(command): opened is gone"
+        """#
+    }
+
     /// Runs each command on a copy of the container.
     ///
     /// - Parameters:
@@ -51,9 +60,7 @@ import Testing
                 { (\#(limit); exec timeout 60 "$CACHECTL" \#(command) --container \#(work) </dev/null >/dev/null)
                   echo $? >code; } 2>&1 | cat >errors
                 code=$(cat code); \#(fill.1)
-                case $code in 0|1|64|65|66|69|70|71|73|74|75|77) ;; *) echo "\#(command): code $code" ;; esac
-                [ $code -le 1 ] || [ -s errors ] || [ "${limit#*2>&-}" != "$limit" ] || echo "\#(command): no reason"
-                cmp -s \#(work)/Documents/opened "$CONTAINER/Documents/opened" || echo "\#(command): opened is gone"
+                \#(Self.verdict(on: command, in: work))
                 "$CACHECTL" verify --container \#(work) >verified 2>&1 || { echo "\#(command):"; cat verified; }
                 """#
         }.joined(separator: "\n")
@@ -92,10 +99,8 @@ import Testing
             rm -rf work; cp -a "$CONTAINER" work; chown -R 54321 work
             timeout 60 \#(user) sh -c 'ulimit -u 1; exec ./tool \#(command) --container work' </dev/null >/dev/null 2>errors
             code=$?
-            case $code in 0|1|64|65|66|69|70|71|73|74|75|77) ;; *) echo '\#(command)': code $code ;; esac
-            [ $code -le 1 ] || [ -s errors ] || echo '\#(command)': no reason
-            cmp -s work/Documents/opened "$CONTAINER/Documents/opened" || echo '\#(command)': opened is gone
-            """#.replacing("$CONTAINER --", with: "work --")
+            \#(Self.verdict(on: command, in: "work"))
+            """#
         }.joined(separator: "\n")
         let file = try container.folder.write(Data(script.utf8), to: "limits.sh")
         let outcome = try container.shell(

@@ -12,6 +12,7 @@ public final class DatabaseQueue: @unchecked Sendable {
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T { fatalError() }
     public func write<T>(_ updates: (Database) throws -> T) throws -> T { fatalError() }
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T { fatalError() }
+    // Only compiled, as all of this.
     public func inDatabase<T>(_ updates: (Database) throws -> T) rethrows -> T { fatalError() }
     public func interrupt() {}
     public func close() throws {}
