@@ -49,22 +49,23 @@ import Testing
         try writer.close()
         try FileManager.default.removeItem(at: container.caches.appending(path: CacheLayout.catalog))
         let lock = container.caches.appending(path: "incoming/0123456789abcdef.lock")
-        try Data().write(to: lock)
         let live = LiveFileSystem()
         let held = Mutex<Descriptor?>(nil)
         let fileSystem = InterceptingFileSystem()
-        let opens = Atomic<Int>(0)
+        let engine = try container.engine(fileSystem: fileSystem)
+        try Data().write(to: lock)
+        let isSwept = Atomic<Bool>(false)
         fileSystem.intercept { operation throws(FileSystemError) in
             guard operation.name == lock.lastPathComponent else { return }
-            if operation.kind == .unlink { throw FileSystemError("unlink", errno: .ioError) }
-            guard operation.kind == .open, opens.wrappingAdd(1, ordering: .relaxed).newValue == 2 else {
-                return
+            if operation.kind == .unlink {
+                isSwept.store(true, ordering: .relaxed)
+                throw FileSystemError("unlink", errno: .ioError)
             }
+            guard operation.kind == .open, isSwept.exchange(false, ordering: .relaxed) else { return }
             let file = try live.open(FilePath(lock.path), in: .workingDirectory, .read)
             _ = try live.lock(file, waiting: false)
             held.withLock { $0 = file }
         }
-        let engine = try container.engine(fileSystem: fileSystem)
         #expect(try engine.items().map(\.key) == ["key"])
         let file = try #require(held.withLock { $0 })
         live.unlock(file)
