@@ -18,16 +18,34 @@ import Testing
 
     private func document(_ name: String) -> URL { container.documents.appending(path: name) }
 
-    @Test func aFileThatItsUserDeletesAfterACrashIsNotHandedOverAgain() throws {
+    private var isCached: Bool { FileManager.default.fileExists(atPath: container.item("Doc.txt").path) }
+
+    /// Has a process open an item, and die before it removes the cached copy.
+    private func openAndDie() throws {
         let fileSystem = InterceptingFileSystem()
         let dying = try container.engine(fileSystem: fileSystem)
         try dying.store(prose(9000), "Doc.txt")
         fileSystem.intercept { operation in
-            // The cached copy of what is committed.
             if operation.kind == .unlink, operation.name.contains("/") { fileSystem.die() }
         }
         do { _ = try dying.open("Doc.txt") } catch { #expect("\(error)" != "") }
-        #expect(FileManager.default.fileExists(atPath: container.item("Doc.txt").path))
+        #expect(isCached)
+    }
+
+    /// Reads the dead process's list before maintenance does, or only then.
+    @Test(arguments: [false, true]) func aProcessThatLivesOnRemovesWhatADeadOneHasLeft(isReading: Bool) throws {
+        let living = try container.engine()
+        try openAndDie()
+        if isReading { #expect(try living.items().count == 1) }
+        try living.maintain()
+        #expect(!isCached)
+        #expect(try living.statistics().chargedBytes == 0)
+        let locks = try container.files(below: container.caches.appending(path: "incoming"))
+        #expect(locks == ["\(living.environment.session).lock"])
+    }
+
+    @Test func aFileThatItsUserDeletesAfterACrashIsNotHandedOverAgain() throws {
+        try openAndDie()
         try FileManager.default.removeItem(at: document("Doc.txt"))
 
         let engine = try container.engine()
@@ -46,7 +64,7 @@ import Testing
         try store.append(mebibytes: 1)
         let opened = try #require(try other.open("Doc.txt").value)
         #expect(try store.commit() == .refused(.alreadyPromoted))
-        #expect(!FileManager.default.fileExists(atPath: container.item("Doc.txt").path))
+        #expect(!isCached)
         try FileManager.default.removeItem(at: opened.url)
         #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
         #expect(try container.files(below: container.documents).isEmpty)

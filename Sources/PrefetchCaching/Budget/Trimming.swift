@@ -20,16 +20,12 @@ extension Admission {
     /// Writes pending changes, gives up the unused allowance, records what dead processes have left, evicts expired items,
     /// adjusts the budget to the volume, and evicts more under pressure.
     ///
+    /// - Parameter listing: Dead processes that have left lists.
     /// - Returns: The levels of pressure that were found, in order.
-    func maintain() throws(CacheError) -> [Pressure] {
+    func maintain(reclaiming listing: [String]) throws(CacheError) -> [Pressure] {
         var dead: [String] = []
-        do {
-            dead = try WriterSession.deadWithList(in: catalog.folders.current.incoming)
-        } catch {
-            watch.environment.logger.debug("Lists are not looked for.", metadata: ["error": "\(error)"])
-        }
         let levels = try givingUpAllowance(makingRoom: true) { transaction in
-            dead = try catalog.reclaimDeadWriters(transaction, and: dead)
+            dead = try catalog.reclaimDeadWriters(transaction, and: listing)
             return try maintain(in: transaction)
         }
         catalog.sweepLists(of: dead)

@@ -116,13 +116,14 @@ final class Engine: Sendable {
 
         protect(try configuration.current().fileProtection)
         guard isRecovering else { return }
-        let interrupted = sweepIncoming()
+        let dead = sweepIncoming()
         let log = RepairLog()
-        // What a process that has died had opened may still be in the cache, too.
-        promoter.recovery.run(log, isThorough: interrupted != nil)
-        for hash in interrupted ?? [] {
-            log.attempt(.item(hash)) { () throws(CacheError) in try promoter.dropPromoted(hash) }
-        }
+        promoter.recovery.run(log, isThorough: !dead.isEmpty)
+        settle(dead, log)
+        warn(of: log)
+    }
+
+    private func warn(of log: RepairLog) {
         for failure in log.report.failures {
             environment.logger.warning(
                 "What a crash interrupted cannot be resolved yet.",
@@ -146,13 +147,12 @@ final class Engine: Sendable {
     /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not prevent the cache from
     /// being opened.
     ///
-    /// - Returns: The items that dead writers were placing or removing, as far as they are known; `nil` if there are none.
-    private func sweepIncoming() -> [KeyHash]? {
+    /// - Returns: The dead writers that have left lists.
+    private func sweepIncoming() -> [String] {
         var failures: [FileSystemError] = []
         var dead: [String] = []
-        let incoming = folders.current.incoming
         do {
-            dead = try WriterSession.deadWithList(in: incoming)
+            dead = try WriterSession.deadWithList(in: folders.current.incoming)
             // The catalog, which needs their lists, is opened later.
             failures = try WriterSession.sweep(folders.current.incoming).leftovers.map(\.error)
             try FetchClaims.sweep(folders.current.incoming)
@@ -163,7 +163,18 @@ final class Engine: Sendable {
             environment.logger.warning(
                 "A dead writer's files could not be removed.", metadata: ["error": "\(error)"])
         }
-        return dead.isEmpty ? nil : WriterSession.intents(of: dead, in: incoming) ?? []
+        return dead
+    }
+
+    /// Removes the cached copies of what dead writers had opened, which are outdated. Until then their lists stay.
+    private func settle(_ dead: [String], _ log: RepairLog) {
+        guard !dead.isEmpty else { return }
+        let listed = WriterSession.intents(of: dead, in: folders.current.incoming)
+        log.attempt(.incoming) { () throws(CacheError) in
+            let hashes = if let listed { listed } else { Array(try ledger.hashes()) }
+            for hash in hashes where try isCached(hash) { try promoter.dropPromoted(hash) }
+            catalog.inMemory { $0.settled.formUnion(dead) }
+        }
     }
 
     /// The volume's unit of allocation in bytes; 0 if unknown, so that reading does not depend on it.
@@ -242,11 +253,25 @@ final class Engine: Sendable {
     /// budget, the volume and the ledger.
     func maintain() throws(CacheError) {
         defer { history.save() }
-        for pressure in try admission.maintain() { events.note(pressure) }
+        for pressure in try admission.maintain(reclaiming: settleDead()) { events.note(pressure) }
         try ledger.checkpoint()
         keepSpareRoom()
         let now = environment.uptime()
         lastMaintenance.withLock { $0 = now }
+    }
+
+    /// - Returns: The dead writers that have left lists.
+    private func settleDead() -> [String] {
+        var dead: [String] = []
+        do {
+            dead = try WriterSession.deadWithList(in: folders.current.incoming)
+        } catch {
+            environment.logger.debug("Lists are not looked for.", metadata: ["error": "\(error)"])
+        }
+        let log = RepairLog()
+        settle(dead, log)
+        warn(of: log)
+        return dead
     }
 
     /// Waits for calls under way, ends open stores, writes everything, and releases this process's share of

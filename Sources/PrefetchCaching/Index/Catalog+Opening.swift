@@ -101,9 +101,10 @@ extension Catalog {
         return rebuilt
     }
 
-    /// Removes the lists of dead writers that were read. Only after the commit: what was done with them may have been rolled
-    /// back.
+    /// Removes the lists of dead writers that were read and settled. Only after the commit: what was done with them may have
+    /// been rolled back.
     func sweepLists(of read: [String]) {
+        let read = inMemory { $0.settled.intersection(read) }
         guard !read.isEmpty else { return }
         do {
             _ = try WriterSession.sweep(folders.current.incoming) { !read.contains($0) }

@@ -60,6 +60,8 @@ final class Catalog: Sendable {
         var allowance = Allowance()
         /// Whether this process has written to the file since it was opened.
         var hasWritten = false
+        /// Dead writers that have left no cached copy of anything opened.
+        var settled: Set<String> = []
     }
 
     init(

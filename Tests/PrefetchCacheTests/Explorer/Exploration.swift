@@ -124,6 +124,9 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         var kind: FileSystemTestSupport.Operation.Kind? { operation?.kind }
         var description: String { operation.map { "\($0)" } ?? "SQLite writes" }
 
+        /// Whether it gives a file the name of the opened one.
+        var publishesOpened: Bool { kind == .rename && operation?.newName == "Doc.txt" }
+
         /// Whether it takes the name of the opened file away.
         var removesOpened: Bool {
             operation?.name == "Doc.txt" && [.rename, .unlink].contains(kind)
@@ -244,9 +247,11 @@ final class ExplorationJudge {
         if absent.contains(where: { [.delete, .purge].contains(calls[$0]) }) {
             return result.holdings.contains { $0.hasPrefix("WRONG") } ? "\(result)" : nil
         }
-        // A migration is a store, of which the later one stays, and removes no original whose item it does not find.
+        // A migration is a store, of which the later one stays, and removes no original whose item it does not find, nor
+        // before it is stored.
         let kept = calls.filter { name, call in
-            call == .migrate && result.outcomes[name]?.contains("left") == true
+            call == .migrate
+                && (result.outcomes[name]?.contains("left") == true || schedule.dies && name == "A")
                 && result.holdings.contains { $0.hasPrefix("old-\(name)/") }
         }.map(\.key)
         var possible = try expected().union(expected(without: result.busy))
@@ -274,12 +279,22 @@ final class ExplorationJudge {
         let mayLeave = storesTwice || calls.values.contains(where: \.evicts)
         // A process that dies while it moves a file in leaves a partial.
         let isPartial = schedule.dies && calls["A"] == .storeMoving
+        // What its user saves, moves or deletes before it is recorded is theirs alone.
+        let isTaken = schedule.dies && schedule.stops.contains { stop, names in
+            names.contains { result.outcomes[$0] == "done" }
+                && steps[..<stop].contains(where: \.publishesOpened)
+        }
         func judged(_ result: Exploration.Result) -> Exploration.Result {
             var result = result
             for name in ignored { result.outcomes[name] = nil }
             // What is in use is not evicted.
             if mayLeave { result.holdings.removeAll { $0.contains(" is cached: ") && !$0.contains("torn") } }
             for name in kept { result.holdings.removeAll { $0.hasPrefix("old-\(name)/") } }
+            if isTaken {
+                result.holdings.removeAll {
+                    $0.hasPrefix("Doc.txt was opened: ") || $0.hasPrefix("Doc.txt is cached: ")
+                }
+            }
             if isPartial {
                 result.holdings.removeAll { $0.hasPrefix("handed-A") || $0.contains("/incoming/") }
             }
