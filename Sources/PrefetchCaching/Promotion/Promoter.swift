@@ -128,7 +128,7 @@ final class Promoter: Sendable {
                 isDeleted = try files.delete(entry, file.identity)
             } else {
                 isDeleted = false
-                try flushRemovals(of: entry)
+                try flushRemovals()
             }
             try copies.drop([key])
             try ledger.remove(entry)
@@ -147,10 +147,9 @@ final class Promoter: Sendable {
         }
     }
 
-    /// Makes durable what an earlier removal of a bundle has done, whose flush failed: without an entry, a folder that is back
-    /// under its name aside could not be given its own.
-    private func flushRemovals(of entry: LedgerEntry) throws(CacheError) {
-        guard entry.kind == .directory else { return }
+    /// Makes durable what an earlier removal has done, whose flush failed: without an entry, what is back under its name aside
+    /// could not be given its own.
+    private func flushRemovals() throws(CacheError) {
         for staging in try onFiles(files.destinations.support.stagingFolders()) {
             try onFiles(staging.fileSystem.synchronize(staging.descriptor))
         }

@@ -16,9 +16,8 @@ enum SimulatedChange: Sendable, Hashable {
     case departure(folder: NodeID, name: String, NodeID, Arrival?)
     /// A rename within a folder, which is one change.
     case renaming(folder: NodeID, name: String, newName: String, NodeID)
-    /// A commit of the database that was not flushed: all of it or nothing. An empty value removes a
-    /// record.
-    case records([String: [UInt8]])
+    /// A commit of the database that was not flushed: all of it or nothing. `nil` removes a record.
+    case records([String: SimulatedRecord?])
 
     struct Arrival: Sendable, Hashable {
         let folder: NodeID

@@ -24,7 +24,7 @@ package struct SimulatedDisk: Sendable, Hashable {
     var nodes: [NodeID: Node] = [
         root: Node(kind: .directory, device: 1, permissions: [.ownerReadWriteExecute])
     ]
-    var records: [String: [UInt8]] = [:]
+    var records: [String: SimulatedRecord] = [:]
 
     /// An empty disk.
     package init() {}
@@ -89,7 +89,7 @@ package struct SimulatedDisk: Sendable, Hashable {
             if node(folder).entries[name] == id { nodes[folder]?.entries[name] = nil }
             nodes[folder]?.entries[newName] = id
         case .records(let values):
-            for (name, value) in values { records[name] = value.isEmpty ? nil : value }
+            for (name, value) in values { records[name] = value }
         }
     }
 

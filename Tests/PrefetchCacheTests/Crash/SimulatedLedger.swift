@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import PrefetchFileSystem
 import PrefetchItemFormat
-import Synchronization
 import SystemPackage
 
 @testable import PrefetchCaching
@@ -9,9 +8,6 @@ import SystemPackage
 /// A ledger whose commits are operations of a simulated disk: one that returned is durable, unless it is
 /// of a state that is not flushed, or not even entered.
 struct SimulatedLedger: PromotionLedger {
-    /// A disk keeps bytes; entries are kept here, each once, and the disk has their numbers.
-    private static let entries = Mutex<(list: [LedgerEntry], numbers: [LedgerEntry: UInt32])>(([], [:]))
-
     let fileSystem: SimulatedFileSystem
     var unflushed: Set<LedgerEntry.State> = []
     var omitted: Set<LedgerEntry.State> = []
@@ -31,7 +27,7 @@ struct SimulatedLedger: PromotionLedger {
     func checkpoint() {}
 
     func entry(for hash: KeyHash) -> LedgerEntry? {
-        fileSystem.records[hash.hexadecimal].map(Self.entry)
+        fileSystem.records[hash.hexadecimal]?.entry
     }
 
     func unfinished() -> [LedgerEntry] {
@@ -59,10 +55,10 @@ struct SimulatedLedger: PromotionLedger {
     func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
         let entered = changes.filter { change in !(change.new.map { omitted.contains($0.state) } ?? false) }
         guard let key = entered.lazy.compactMap({ ($0.new ?? $0.old)?.key }).first else { return }
-        var values: [String: [UInt8]] = [:]
+        var values: [String: SimulatedRecord?] = [:]
         for change in entered {
             guard let key = (change.new ?? change.old)?.key else { continue }
-            values[key.hash.hexadecimal] = change.new.map(Self.value) ?? []
+            values.updateValue(change.new.map { SimulatedRecord($0) }, forKey: key.hash.hexadecimal)
         }
         let isFlushed =
             flushing && !entered.contains { $0.new.map { unflushed.contains($0.state) } ?? false }
@@ -81,30 +77,19 @@ struct SimulatedLedger: PromotionLedger {
 
     func close() {}
 
-    private static func value(of entry: LedgerEntry) -> [UInt8] {
-        let number = entries.withLock { entries in
-            if let known = entries.numbers[entry] { return known }
-            entries.list.append(entry)
-            entries.numbers[entry] = UInt32(entries.list.count - 1)
-            return UInt32(entries.list.count - 1)
-        }
-        return withUnsafeBytes(of: number) { Array($0) }
-    }
-
     private var all: [LedgerEntry] {
-        fileSystem.records.sorted { $0.key < $1.key }.map { Self.entry($0.value) }
-    }
-
-    fileprivate static func entry(_ value: [UInt8]) -> LedgerEntry {
-        let number = value.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-        return entries.withLock { $0.list[Int(number)] }
+        fileSystem.records.sorted { $0.key < $1.key }.compactMap(\.value.entry)
     }
 }
 
+extension SimulatedRecord {
+    fileprivate var entry: LedgerEntry? { value as? LedgerEntry }
+}
+
 extension LedgerChange {
-    fileprivate func isExpected(in records: [String: [UInt8]]) -> Bool {
+    fileprivate func isExpected(in records: [String: SimulatedRecord]) -> Bool {
         guard let key = (new ?? old)?.key else { return true }
-        let found = records[key.hash.hexadecimal].map(SimulatedLedger.entry)
+        let found = records[key.hash.hexadecimal]?.entry
         return found?.stagedName == old?.stagedName && found?.state == old?.state
     }
 }
