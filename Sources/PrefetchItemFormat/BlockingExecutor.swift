@@ -39,6 +39,9 @@ package final class BlockingExecutor: TaskExecutor {
         eager = min(width, max(2, ProcessInfo.processInfo.activeProcessorCount))
     }
 
+    /// Whether jobs wait for a thread.
+    package var hasWaitingJobs: Bool { state.withLock { !$0.jobs.isEmpty } }
+
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let missing = state.withLock { state in

@@ -79,6 +79,24 @@ import Testing
         #expect(order.numbers == Array(0..<100))
     }
 
+    @Test func whoCallsAgainAndAgainGivesWayOnThreadsOfTheCacheOnlyToWhoWaits() async {
+        let (lanes, jobs) = (Lanes(), Jobs())
+        #expect(lanes.mustGiveWay(at: .milliseconds(5)))
+        #expect(!lanes.mustGiveWay(at: .milliseconds(7)), "it did")
+        await withTaskExecutorPreference(lanes.guests) {
+            #expect(!lanes.mustGiveWay(at: .milliseconds(9)))
+        }
+        #expect(lanes.mustGiveWay(at: .milliseconds(13)))
+
+        let executor = BlockingExecutor(width: 1)
+        let tasks = (0..<2).map { _ in Task(executorPreference: executor) { jobs.block() } }
+        while jobs.underWay == 0 { await Task.yield() }
+        #expect(executor.hasWaitingJobs)
+        for _ in tasks { jobs.endOne() }
+        for task in tasks { await task.value }
+        #expect(!executor.hasWaitingJobs)
+    }
+
     private final class Order: Sendable {
         private let state = Mutex<[Int]>([])
 

@@ -36,13 +36,16 @@ final class Lanes: Sendable {
     }
 
     /// Whether a call that is answered at once is to let other tasks go first, which one is in every 4 ms: a task that
-    /// calls again and again, and is never suspended, would keep them from its thread for ever.
+    /// calls again and again, and is never suspended, would keep them from its thread for ever. On threads of the cache only if
+    /// any wait: to change threads takes as long as some tens of reads.
     func mustGiveWay(at uptime: Duration) -> Bool {
         let (seconds, attoseconds) = uptime.components
         let now = seconds * 250 + attoseconds / 4_000_000_000_000_000
         let last = lastTurn.load(ordering: .relaxed)
-        return now != last
-            && lastTurn.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        guard now != last, lastTurn.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        else { return false }
+        let current = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
+        return [guests, downloads].first { $0.asUnownedTaskExecutor() == current }?.hasWaitingJobs ?? true
     }
 
     /// Runs `body` soon, on a thread that may block.

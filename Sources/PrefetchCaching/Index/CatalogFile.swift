@@ -126,7 +126,7 @@ struct CatalogFile: Sendable {
 
     /// Runs `body`, which only reads.
     func read<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
-        try queue.read { try body(CatalogTransaction($0)) }
+        try queue.reading { try body(CatalogTransaction($0)) }
     }
 
     /// Runs `body`, and undoes its changes: on a copy in memory if it makes any, so that not even a journal is written.

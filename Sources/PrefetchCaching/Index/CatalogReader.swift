@@ -108,7 +108,7 @@ struct CatalogView: Sendable {
 
     func read<Result>(_ body: (CatalogTransaction) throws -> Result) throws(CacheError) -> Result {
         do {
-            return try queue.read { try body(CatalogTransaction($0)) }
+            return try queue.reading { try body(CatalogTransaction($0)) }
         } catch {
             throw CatalogFile.wrapped(error, in: folders)
         }

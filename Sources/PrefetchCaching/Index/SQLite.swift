@@ -331,6 +331,19 @@ extension Row {
 }
 
 extension DatabaseQueue {
+    /// As `read`, whose `PRAGMA query_only` has SQLite prepare every statement anew.
+    func reading<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try unsafeRead { database in
+            var result: Result?
+            try database.inTransaction(.deferred) {
+                result = try body(database)
+                return .commit
+            }
+            guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+            return result
+        }
+    }
+
     /// This queue, which stays for ever if the system starts no thread: Dispatch disposes of it on one of its own, for which
     /// it waits.
     var disposable: DatabaseQueue {
