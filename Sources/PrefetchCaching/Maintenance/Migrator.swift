@@ -154,7 +154,16 @@ struct Migrator {
             attributes: try files.attributes(of: file), files: files)
         guard original.attributes.kind == .regular else { throw Left(.notARegularFile) }
         switch request.role {
-        case .cached: return try store(original)
+        case .cached where isDryRun: return try store(original)
+        case .cached:
+            // One at a time: the original of what another migration stores for the key will be gone.
+            let hash = original.key.hash
+            return try promoter.locks.holdFree([hash]) { isHeld throws(CacheError) in
+                Result {
+                    guard isHeld(hash) else { throw Left(.changed) }
+                    return try store(original)
+                }
+            }.get()
         case .promoted: return try promote(original)
         }
     }
