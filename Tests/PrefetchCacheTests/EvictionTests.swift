@@ -143,4 +143,27 @@ import Testing
         #expect(figures[.stored] == 4 && figures[.leftRemoved] == 2 && figures[.opened] == 1)
         #expect(figures[.leftForBudget] == 1 && figures[.leftPurged] == 0)
     }
+
+    /// The removal was to be written when another item of the key has come.
+    @Test func whatIsStoredAgainWhileItsRemovalIsWrittenWasRemoved() throws {
+        let fileSystem = InterceptingFileSystem()
+        let container = try TemporaryContainer(budget: .mebibytes(512))
+        let engine = try container.engine(fileSystem: fileSystem)
+        // Until there is an allowance, so that the next store does not wait for the catalog.
+        for key in ["one", "two", "key"] as [ItemKey] { try engine.store(noise(1000), key) }
+        try engine.flush()
+        _ = try engine.remove("key")
+        let looks = CallCounter()
+        let name = ("key" as ItemKey).hash.hexadecimal
+        fileSystem.intercept { operation throws(FileSystemError) in
+            guard operation.kind == .attributes, operation.name.hasSuffix(name), looks.next() == 0 else {
+                return
+            }
+            onAnotherThread { try engine.store(noise(1000), "key") }
+        }
+        try engine.flush()
+        #expect(looks.value > 0)
+        let figures = try engine.statistics().figures
+        #expect(figures[.stored] == 4 && figures[.leftRemoved] == 1 && figures[.leftReplaced] == 0)
+    }
 }

@@ -33,7 +33,8 @@ import Testing
     }
 
     /// Reads the dead process's list before maintenance does, or only then.
-    @Test(arguments: [false, true]) func aProcessThatLivesOnRemovesWhatADeadOneHasLeft(isReading: Bool) throws {
+    @Test(arguments: [false, true]) func aProcessThatLivesOnRemovesWhatADeadOneHasLeft(isReading: Bool) throws
+    {
         let living = try container.engine()
         try openAndDie()
         if isReading { #expect(try living.items().count == 1) }

@@ -62,6 +62,8 @@ final class FlushSchedule: Sendable {
 
     /// For how long a reader waits, in steps: the catalog may be locked by another process, for which no reader waits.
     private static let steps = 20
+    /// For how long it waits while this process writes. Otherwise the next batch would be longer, and so would the one after it.
+    private static let stepsOfWriting = 500
     private static let step = Duration.milliseconds(1)
 
     /// Whether a reader is to ``waitForBacklog()``.
@@ -70,8 +72,10 @@ final class FlushSchedule: Sendable {
     /// Lets a reader that notes its uses faster than they can be written wait until those of before are being written. What
     /// it noted then fits into one short transaction, for which stores do not have to wait for long.
     func waitForBacklog() async {
-        for _ in 0..<Self.steps {
+        var inVain = 0
+        for _ in 0..<Self.stepsOfWriting where inVain < Self.steps {
             guard hasLongBacklog, !isStopped else { return }
+            if !engine.catalog.isWriting.load(ordering: .relaxed) { inVain += 1 }
             do {
                 try await Task.sleep(for: Self.step)
             } catch {

@@ -11,7 +11,7 @@ final class Lanes: Sendable {
     let downloads = BlockingExecutor()
     private let reads = BlockingExecutor()
     private let calls = BlockingExecutor()
-    /// When a call that was answered at once last let other tasks go first, in units of 4 ms of the uptime.
+    /// When a call that was answered at once last let other tasks go first, in units of 2 ms of the uptime.
     private let lastTurn = Atomic<Int64>(0)
     private let background = BlockingExecutor(width: 1)
 
@@ -35,14 +35,15 @@ final class Lanes: Sendable {
         }
     }
 
-    /// Whether a call that is answered at once is to let other tasks go first, which one is in every 4 ms: a task that
+    /// Whether a call that is answered at once is to let other tasks go first, which one is in every 2 ms: a task that
     /// calls again and again, and is never suspended, would keep them from its thread for ever. On threads of the cache only if
     /// any wait: to change threads takes as long as some tens of reads.
     func mustGiveWay(at uptime: Duration) -> Bool {
         let (seconds, attoseconds) = uptime.components
-        let now = seconds * 250 + attoseconds / 4_000_000_000_000_000
+        let now = seconds * 500 + attoseconds / 2_000_000_000_000_000
         let last = lastTurn.load(ordering: .relaxed)
-        guard now != last, lastTurn.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        guard now != last,
+            lastTurn.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else { return false }
         let current = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
         return [guests, downloads].first { $0.asUnownedTaskExecutor() == current }?.hasWaitingJobs ?? true

@@ -22,6 +22,8 @@ final class Catalog: Sendable {
     let locks = ItemLocks()
     /// Whether readers should wait before they note more.
     let hasLongBacklog = Atomic<Bool>(false)
+    /// Whether this process is writing pending changes, and waits for no other one.
+    let isWriting = Atomic<Bool>(false)
     let file = UnfairMutex(Opening.notYet)
     private let state = UnfairMutex(State())
 
@@ -108,6 +110,8 @@ final class Catalog: Sendable {
         do {
             let result = try run(makingRoom: makingRoom) { file in
                 let result = try file.transaction(boot: environment.bootIdentifier) { transaction in
+                    isWriting.store(true, ordering: .relaxed)
+                    defer { isWriting.store(false, ordering: .relaxed) }
                     // Those of an attempt that was rolled back.
                     noteLost(evicted)
                     evicted = []
@@ -145,6 +149,11 @@ final class Catalog: Sendable {
             noteLost(evicted)
             throw error
         }
+    }
+
+    /// Notes why an item has gone whose row another one takes over, if this process has stored that.
+    func noteEnded(_ hash: KeyHash, because reason: Departure) {
+        locks.hold(hash) { inMemory { $0.pending.ended(hash, because: reason) } }
     }
 
     /// Why this process has removed an item whose file was found gone, if it did: it notes that while the transaction goes on.

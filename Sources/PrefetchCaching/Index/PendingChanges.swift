@@ -179,6 +179,12 @@ struct PendingChanges: Sendable {
         set(.removed(reason), for: hash)
     }
 
+    /// Notes why the item is gone in whose place another was stored before its removal could be written.
+    mutating func ended(_ hash: KeyHash, because reason: Departure) {
+        guard let entry = entries[hash], case .stored = entry.change, entry.ended == nil else { return }
+        entries[hash]?.ended = End(order: entry.order - 1, reason: reason, uses: 0)
+    }
+
     /// Notes that an item is not on disk, unless there is a newer change.
     mutating func absent(_ hash: KeyHash) {
         if entries[hash] == nil, entries.count < Self.mostMisses { set(.absent, for: hash) }
@@ -369,7 +375,10 @@ struct ChangeWriting {
                 try transaction.noteUses(
                     count, of: hash, lastUse: effectOfUse == .movesItem ? sequence : nil,
                     isMarking: effectOfUse == .marksItem)
-            case .removed(let reason): try deleteRowIfGone(hash, because: reason)
+            case .removed(let reason):
+                if try !deleteRowIfGone(hash, because: reason), case .removed? = batch.entries[hash]?.change {
+                    catalog.noteEnded(hash, because: reason)
+                }
             case .absent: try deleteRowIfGone(hash, because: .purged)
             }
         }
@@ -418,9 +427,12 @@ struct ChangeWriting {
         }
     }
 
-    private func deleteRowIfGone(_ hash: KeyHash, because reason: Departure) throws {
-        // Another process may have stored the item again, and then writes its row.
-        if try catalog.files.storedBytes(of: hash) == nil { try transaction.deleteRow(hash, because: reason) }
+    /// - Returns: `false` if the item was stored again. Whoever has done that writes its row.
+    @discardableResult
+    private func deleteRowIfGone(_ hash: KeyHash, because reason: Departure) throws -> Bool {
+        guard try catalog.files.storedBytes(of: hash) == nil else { return false }
+        try transaction.deleteRow(hash, because: reason)
+        return true
     }
 
     /// Writes everything else.

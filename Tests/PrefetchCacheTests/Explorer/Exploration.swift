@@ -280,10 +280,12 @@ final class ExplorationJudge {
         // A process that dies while it moves a file in leaves a partial.
         let isPartial = schedule.dies && calls["A"] == .storeMoving
         // What its user saves, moves or deletes before it is recorded is theirs alone.
-        let isTaken = schedule.dies && schedule.stops.contains { stop, names in
-            names.contains { result.outcomes[$0] == "done" }
-                && steps[..<stop].contains(where: \.publishesOpened)
-        }
+        let isTaken =
+            schedule.dies
+            && schedule.stops.contains { stop, names in
+                names.contains { result.outcomes[$0] == "done" }
+                    && steps[..<stop].contains(where: \.publishesOpened)
+            }
         func judged(_ result: Exploration.Result) -> Exploration.Result {
             var result = result
             for name in ignored { result.outcomes[name] = nil }
