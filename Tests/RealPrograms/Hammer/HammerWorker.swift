@@ -77,7 +77,7 @@ struct HammerWorker: AsyncParsableCommand {
                 if !isThere, cached.contains(key) { watched.notes.fault("content: '\(key)' is missing") }
             case ..<80:
                 cached.remove(key)
-                await watched.open(key) { $0 == content }
+                await watched.open(key, orFindDeleted: true) { $0 == content }
             case ..<85:
                 // Whether it is opened or not is a matter of luck, but it is one of the two.
                 cached.remove(key)
@@ -105,6 +105,8 @@ extension WatchedCache {
             _ = try note(try await cache.open(key), of: key, isRight: isRight)
         } catch CacheError.cancelled {
             notes.did("cancelled")
+        } catch CacheError.movedOrDeleted {
+            notes.did("found deleted", key.string)
         } catch {
             notes.fault("open: \(key): \(error)")
         }
