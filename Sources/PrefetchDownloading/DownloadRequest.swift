@@ -38,7 +38,7 @@ public struct DownloadRequest: Sendable {
     /// The key that the content is stored under.
     public var key: ItemKey
     /// The feed or server that the content comes from, see ``/PrefetchCaching/ItemMetadata/source``.
-    public var source: String { didSet { source = source.composed } }
+    public var source: String
     /// Where the content goes: on its first open, or immediately if it is user-requested. `nil` for content that is
     /// only ever read from the cache.
     public var destination: Destination?
@@ -87,7 +87,7 @@ public struct DownloadRequest: Sendable {
     ) {
         self.urlRequest = urlRequest
         self.key = key
-        self.source = (source ?? urlRequest.url?.host() ?? "").composed
+        self.source = source ?? urlRequest.url?.host() ?? ""
         self.destination = destination
         self.intent = intent
         self.priority = priority
@@ -143,7 +143,7 @@ public struct DownloadRequest: Sendable {
 extension ItemMetadata {
     /// Whether both describe the same item: one source, one destination, the same attributes.
     func isSameItem(as other: ItemMetadata) -> Bool {
-        source == other.source && destination == other.destination
+        source.utf8.elementsEqual(other.source.utf8) && destination == other.destination
             && attributes == other.attributes
     }
 }

@@ -30,9 +30,8 @@ public struct Validator: Hashable, Sendable {
 public struct ItemMetadata: Hashable, Sendable {
     /// The key under which the item is stored.
     public var key: ItemKey
-    /// The feed or server that the item comes from; empty if none was given. Kept in its composed form (NFC): names that are
-    /// canonically equivalent are one source.
-    public var source: String { didSet { source = source.composed } }
+    /// The feed or server that the item comes from; empty if none was given.
+    public var source: String
     /// Why the item is stored.
     public var intent: Intent
     /// Where the item is promoted to when it is opened; `nil` for an item that is only ever read, such as a thumbnail.
@@ -74,7 +73,7 @@ public struct ItemMetadata: Hashable, Sendable {
         attributes: [UInt8] = [], url: URL? = nil, parts: [BundlePart] = []
     ) {
         self.key = key
-        self.source = source.composed
+        self.source = source
         self.intent = intent
         self.destination = destination
         self.validator = validator
@@ -171,12 +170,5 @@ public enum ItemLimits {
     static func contentBytes(storedBytes: Int64) -> Int64 {
         guard storedBytes < contentBytes else { return contentBytes }
         return min(storedBytes * 255 + (64 << 10), contentBytes)
-    }
-}
-
-extension String {
-    /// The composed form (NFC), by which names are equal byte for byte if they are canonically equivalent.
-    package var composed: String {
-        utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping
     }
 }

@@ -11,14 +11,6 @@ import Testing
         }
     }
 
-    /// Compared as bytes, as a database does.
-    @Test func sourcesThatAreCanonicallyEquivalentAreOne() throws {
-        var metadata = ItemMetadata(key: "key", source: "cafe\u{301}")
-        #expect(Array(metadata.source.utf8) == Array("caf\u{E9}".utf8))
-        metadata.source = "A\u{30A}"
-        #expect(Array(metadata.source.utf8) == Array("\u{C5}".utf8))
-    }
-
     @Test func anEntityTagThatIsTooLongIsRefused() throws {
         try expectRefusal(field: "entity tag", limit: 4096) { metadata, length in
             metadata.validator.entityTag = String(repeating: "e", count: length)

@@ -20,7 +20,7 @@ public struct EvictionRequest: Hashable, Sendable {
     }
 
     /// Only items of this source; `nil` for all.
-    public var source: String? { didSet { source = source?.composed } }
+    public var source: String?
     /// In milliseconds since 1970.
     package var storedBeforeMilliseconds: Int64?
     /// How much of the selection to evict.
@@ -32,7 +32,7 @@ public struct EvictionRequest: Hashable, Sendable {
     }
 
     package init(source: String? = nil, storedBeforeMilliseconds: Int64?, amount: Amount = .all) {
-        self.source = source?.composed
+        self.source = source
         self.storedBeforeMilliseconds = storedBeforeMilliseconds
         self.amount = amount
     }

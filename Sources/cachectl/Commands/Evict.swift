@@ -39,7 +39,7 @@ struct Evict: CacheCommand {
         "Evict the coldest items until the rest is charged at most this much.", "size", parse: ByteSize.parse)
     var toBytes: ByteCount?
 
-    @Option(help: "Evict items of this source.", transform: String.parseSource)
+    @Option(help: "Evict items of this source.", transform: String.parse)
     var source: String?
 
     @Option("Evict items stored longer ago than this: 12h, 7d or 2w.", "duration", parse: Lifetime.init(_:))

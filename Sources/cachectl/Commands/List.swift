@@ -41,7 +41,7 @@ struct List: CacheCommand {
             "By key, the largest first, the oldest first, or what expires first.", valueName: "order"))
     var sort: Order?
 
-    @Option(help: "Only what came from this source.", transform: String.parseSource)
+    @Option(help: "Only what came from this source.", transform: String.parse)
     var source: String?
 
     @Option("Only what was stored, kept or opened longer ago.", "duration", parse: Lifetime.init(_:))
@@ -107,7 +107,8 @@ struct List: CacheCommand {
     private func chosen(of entries: [ListEntry]) -> [ListEntry] {
         let start = olderThan?.start(before: Timestamp.now)
         let chosen = entries.filter { entry in
-            (source.map { entry.source == $0 } ?? true)
+            // By bytes, as everywhere: text that only looks alike is another source.
+            (source.map { entry.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
                 && (start.map { entry.since < $0 } ?? true)
                 && (largerThan.map { entry.contentBytes > $0.bytes } ?? true)
         }

@@ -31,7 +31,7 @@ struct Events: CacheCommand {
 
     @Option(
         help: ArgumentHelp("Only events of items from this source.", valueName: "source"),
-        transform: String.parseSource)
+        transform: String.parse)
     var source: String?
 
     @Option(
@@ -99,7 +99,7 @@ struct Events: CacheCommand {
     private func isWanted(_ entry: JournalEntry, since first: Int64?) -> Bool {
         if let first, entry.time < first { return false }
         if let key, entry.key != JournalEntry.kept(key) { return false }
-        if let source, entry.source != JournalEntry.kept(source) { return false }
+        if let source, !entry.source.utf8.elementsEqual(JournalEntry.kept(source).utf8) { return false }
         return kind?.contains(entry.kind) ?? true
     }
 

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import PrefetchItemFormat
 internal import SystemPackage
 
 /// Passes arguments that are not UTF-8 through ArgumentParser, which takes strings. Each invalid byte is escaped as
@@ -45,9 +44,6 @@ struct NotText: Error, CustomStringConvertible {
 // Parsers for options and arguments.
 
 extension String {
-    /// As ``parse(_:)``, for a source.
-    static func parseSource(_ argument: String) throws -> String { try parse(argument).composed }
-
     static func parse(_ argument: String) throws -> String {
         guard ArgumentBytes.isText(argument) else { throw NotText() }
         return argument

@@ -149,7 +149,7 @@ struct Inventory: Command {
     @Option(help: ArgumentHelp("Only this kind; can be repeated.", valueName: "kind"))
     var kind: [FileKind] = []
 
-    @Option(help: "Only files from this feed or server.", transform: String.parseSource)
+    @Option(help: "Only files from this feed or server.", transform: String.parse)
     var source: String?
 
     @Option("Only files larger than this.", "size", parse: ByteSize.parse)
@@ -314,7 +314,8 @@ struct Inventory: Command {
 
     private func isSelected(_ file: InventoryFile, storedBefore start: Int64?) -> Bool {
         (area.isEmpty || area.contains { $0.area == file.area }) && (kind.isEmpty || kind.contains(file.kind))
-            && (source.map { file.facts?.source == $0 } ?? true)
+            // Compared as bytes: Swift's `==` treats canonically equivalent strings as equal.
+            && (source.map { file.facts?.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
             && (largerThan.map { file.length > $0.bytes } ?? true) && (start.map { file.since < $0 } ?? true)
     }
 }

@@ -16,7 +16,6 @@ public struct CharacterSet: Hashable, Sendable, ExpressibleByArrayLiteral {
 extension StringProtocol {
     public func trimmingCharacters(in set: CharacterSet) -> String { "" }
     public var decomposedStringWithCanonicalMapping: String { "" }
-    public var precomposedStringWithCanonicalMapping: String { "" }
     public func components<T: StringProtocol>(separatedBy separator: T) -> [String] { [] }
     public func replacingOccurrences<Target: StringProtocol, Replacement: StringProtocol>(
         of target: Target, with replacement: Replacement
