@@ -87,6 +87,38 @@ import Testing
         }
     #endif
 
+    /// A look cannot roll back a transaction whose writer has died, nor tell it at once from one that has just begun.
+    @Test(arguments: [true, false])
+    func aJournalThatAppearsUnderALookIsNoFault(ofALivingWriter isLiving: Bool) throws {
+        let engine = try container.engine()
+        for number in 0..<8 { try engine.store(noise(1000), ItemKey(number: number)) }
+        _ = try engine.statistics()
+        let journal = container.caches.appending(path: "catalog.sqlite-journal")
+        var unfinished = Data()
+        try engine.catalog.transaction { transaction in
+            _ = try transaction.database.execute(sql: "UPDATE item SET priority = priority")
+            unfinished = try Data(contentsOf: journal)
+        }
+        let finished = try Data(contentsOf: journal)
+        try #require(unfinished.first == 0xd9 && finished.first == 0)
+
+        let looking = try Engine(
+            areas: container.areas(), environment: engine.environment.looking(), isRecovering: false)
+        var looks = 0
+        let found = try looking.catalog.reading { transaction in
+            looks += 1
+            if looks == 1 {
+                try unfinished.write(to: journal)
+            } else if isLiving {
+                try finished.write(to: journal)
+            }
+            return try transaction.items().count
+        }
+        #expect(found == 8 && looks == (isLiving ? 2 : 17))
+        #expect(try looking.statistics().items == 8)
+        try engine.close()
+    }
+
     /// What eight items of another process look like that were stored beside a transaction without its lock.
     @Test func anIndexThatLacksRowsIsFoundAndTheCatalogMadeAnew() throws {
         let engine = try container.engine(isRecovering: true)

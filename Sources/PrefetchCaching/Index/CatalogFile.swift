@@ -64,9 +64,7 @@ struct CatalogFile: Sendable {
                     PRAGMA temp_store = MEMORY;
                     """)
         }
-        queue = try DatabaseQueue(
-            path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration
-        ).disposable
+        queue = try .opened(root.databasePath(CacheLayout.catalog, at: path), configuration)
         guard let identity = try Self.identity(in: root),
             // Otherwise this is the identity of a file that has replaced the open one.
             !queue.unsafeRead(\.hasMoved)
@@ -131,15 +129,17 @@ struct CatalogFile: Sendable {
 
     /// Runs `body`, and undoes its changes: on a copy in memory if it makes any, so that not even a journal is written.
     func simulate<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
-        try queue.read { database in
-            let transaction = CatalogTransaction(database)
-            do {
-                return try transaction.rollingBack { try body(transaction) }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
-                let (content, copy) = (try DatabaseBytes.image(of: database), try DatabaseQueue())
-                return try copy.inDatabase { database in
-                    try DatabaseBytes.load(content, into: database)
-                    return try body(CatalogTransaction(database))
+        try DatabaseQueue.lookingAgain {
+            try queue.read { database in
+                let transaction = CatalogTransaction(database)
+                do {
+                    return try transaction.rollingBack { try body(transaction) }
+                } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY {
+                    let (content, copy) = (try DatabaseBytes.image(of: database), try DatabaseQueue())
+                    return try copy.inDatabase { database in
+                        try DatabaseBytes.load(content, into: database)
+                        return try body(CatalogTransaction(database))
+                    }
                 }
             }
         }
@@ -265,11 +265,13 @@ extension CatalogFile {
         return [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
     }
 
-    /// Whether an error shows by itself that the file, or its journal, has lost its name.
+    /// Whether an error shows by itself that the file, or its journal, has lost its name, or that its writer has died since
+    /// it was opened for reading.
     static func isOfLostName(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
-        return [.SQLITE_IOERR_FSTAT, .SQLITE_IOERR_DELETE_NOENT, .SQLITE_READONLY_DBMOVED].contains(
-            error.extendedResultCode)
+        return error.isOfUnfinishedTransaction
+            || [.SQLITE_IOERR_FSTAT, .SQLITE_IOERR_DELETE_NOENT, .SQLITE_READONLY_DBMOVED].contains(
+                error.extendedResultCode)
     }
 
     static func wrapped(_ error: any Error, in folders: CacheFolders) -> CacheError {

@@ -23,7 +23,7 @@ struct CatalogView: Sendable {
     static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
         guard case .usable(let view) = try open(in: folders) else { return nil }
         do {
-            return try view.queue.read { try CatalogTransaction($0).version() }
+            return try view.queue.reading { try CatalogTransaction($0).version() }
         } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
             return nil
         } catch {
@@ -49,9 +49,8 @@ struct CatalogView: Sendable {
                 try CatalogFile.requireRollbackJournal(database)
                 if !isReadOnly { try CatalogFile.undoUnfinished(database) }
             }
-            let queue = try DatabaseQueue(
-                path: root.databasePath(CacheLayout.catalog, at: path), configuration: configuration
-            ).disposable
+            let queue = try DatabaseQueue.opened(
+                root.databasePath(CacheLayout.catalog, at: path), configuration)
             return .usable(CatalogView(queue: queue, folders: folders))
         } catch let error as CatalogFile.Unusable {
             return .unusable(error.description)
@@ -81,7 +80,7 @@ struct CatalogView: Sendable {
         let found = try open(in: folders)
         guard case .usable(let view) = found else { return found }
         do {
-            let problem = try view.queue.read { database -> String? in
+            let problem = try view.queue.reading { database -> String? in
                 let version = try CatalogTransaction(database).version()
                 guard version == CatalogSchema.version else { return "it has version \(version)" }
                 guard isThorough else { return nil }
@@ -295,8 +294,13 @@ package struct CatalogSnapshot {
             try root.requireDatabasePlace(CacheLayout.catalog, at: folder)
             defer { withExtendedLifetime(root) {} }
             let file = root.databasePath(CacheLayout.catalog, at: folder)
-            let queue = try DatabaseQueue.readOnly(file, in: root, label: "PrefetchCache.catalog.snapshot")
-            let version = try queue.readOnly { database in
+            var configuration = Configuration()
+            configuration.label = "PrefetchCache.catalog.snapshot"
+            configuration.readonly = true
+            configuration.busyMode = .callback(Patience().busyCallback())
+            configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
+            let queue = try DatabaseQueue.opened(file, configuration)
+            let version = try queue.reading { database in
                 let version = try CatalogTransaction(database).version()
                 guard version == CatalogSchema.version else { return version }
                 let rows = try Row.fetchCursor(database, sql: CachedItem.select + " WHERE kind = 0")
@@ -315,41 +319,4 @@ package struct CatalogSnapshot {
     }
 
     package static var currentVersion: Int { CatalogSchema.version }
-}
-
-/// Reading through a read-only connection.
-///
-/// Such a connection can mistake the journal of a transaction that has just begun for a hot journal, which it may not
-/// roll back (`SQLITE_READONLY_ROLLBACK`). At the next attempt it sees that the writer holds the lock, so both opening
-/// and reading are retried.
-extension DatabaseQueue {
-    private static var attempts: Int { 16 }
-
-    /// - Parameter root: The folder of the catalog.
-    fileprivate static func readOnly(_ path: String, in root: Directory, label: String) throws
-        -> DatabaseQueue
-    {
-        var configuration = Configuration()
-        configuration.label = label
-        configuration.readonly = true
-        configuration.busyMode = .callback(Patience().busyCallback())
-        configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
-        // GRDB reads from the file when it opens it.
-        return try retrying { try DatabaseQueue(path: path, configuration: configuration).disposable }
-    }
-
-    fileprivate func readOnly<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try Self.retrying { try read(body) }
-    }
-
-    private static func retrying<Result>(_ body: () throws -> Result) throws -> Result {
-        for _ in 1..<attempts {
-            do {
-                return try body()
-            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
-                continue
-            }
-        }
-        return try body()
-    }
 }

@@ -228,6 +228,9 @@ extension DatabaseError {
     /// Whether a lock was unavailable. The second code is the one for the locks of a write-ahead log.
     var isBusy: Bool { [.SQLITE_BUSY, .SQLITE_PROTOCOL].contains(resultCode) }
 
+    /// Whether a read-only connection has met the journal of a transaction that is to be rolled back.
+    var isOfUnfinishedTransaction: Bool { extendedResultCode == .SQLITE_READONLY_ROLLBACK }
+
     /// Whether a full volume or quota caused the error, which SQLite itself recognises by `ENOSPC` alone.
     ///
     /// - Parameter database: The database that just failed.
@@ -263,7 +266,8 @@ extension Directory {
     /// - Throws: `EROFS` when the volume is read-only and that can be the cause of `error`.
     func requireWritableVolume(after error: any Error, _ path: FilePath) throws(FileSystemError) {
         guard let error = error as? DatabaseError,
-            [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR].contains(error.resultCode)
+            [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR].contains(error.resultCode),
+            !error.isOfUnfinishedTransaction
         else { return }
         do {
             try requireWritableVolume()
@@ -331,17 +335,38 @@ extension Row {
 }
 
 extension DatabaseQueue {
+    /// Opens a database.
+    static func opened(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
+        // GRDB reads from the file when it opens it.
+        try lookingAgain { try DatabaseQueue(path: path, configuration: configuration) }.disposable
+    }
+
     /// As `read`, whose `PRAGMA query_only` has SQLite prepare every statement anew.
+    ///
+    /// - Parameter body: Called again if its first statement fails: see ``lookingAgain(_:)``.
     func reading<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try unsafeRead { database in
-            var result: Result?
-            try database.inTransaction(.deferred) {
-                result = try body(database)
-                return .commit
+        try Self.lookingAgain {
+            try unsafeRead { database in
+                var result: Result?
+                try database.inTransaction(.deferred) {
+                    result = try body(database)
+                    return .commit
+                }
+                guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+                return result
             }
-            guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
-            return result
         }
+    }
+
+    /// A read-only connection can mistake the journal of a transaction that has just begun for that of a dead process,
+    /// which it may not roll back. At the next attempt it sees that the writer holds the lock.
+    static func lookingAgain<Result>(_ body: () throws -> Result) throws -> Result {
+        for _ in 1..<16 {
+            do {
+                return try body()
+            } catch let error as DatabaseError where error.isOfUnfinishedTransaction { continue }
+        }
+        return try body()
     }
 
     /// This queue, which stays for ever if the system starts no thread: Dispatch disposes of it on one of its own, for which
