@@ -141,9 +141,8 @@ import Testing
                 FilePath(container.support.appending(path: "staging").path), in: .workingDirectory, .directory
             ),
             of: fileSystem)
-        var isFree = false
-        try KeyLock(staging: staging, Patience()).hold(hash) { () throws(CacheError) in
-            try KeyLock(staging: support.staging, Patience()).holdIfFree(hash) { isFree = true }
+        let isFree = try KeyLock(staging: staging, Patience()).hold(hash) { () throws(CacheError) in
+            try KeyLock(staging: support.staging, Patience()).holdIfFree(hash) {}
         }
         #expect(!isFree)
     }

@@ -8,7 +8,7 @@ import Testing
         var rows = HistoryRows()
         var figures = PrefetchFigures()
         figures[.stored] = 1
-        for number in 0..<1_000_000 { rows.add(figures, day: 20_000, source: "source \(number)") }
+        for number in 0..<1_000_000 { rows.add(figures, day: 20_000, source: SourceName("source \(number)")) }
         #expect(rows.sources.count <= HistoryRows.mostSources + 1)
         rows.bound(today: 20_000)
         #expect(rows.sources.count < HistoryRows.mostSources)
@@ -24,7 +24,7 @@ import Testing
             figures[metric] = [1, -1, 127, 128, .max, .min + 1, 300][number % 7]
         }
         for source in ["", "ü\u{0}", String(repeating: "x", count: 500)] {
-            rows.add(figures, day: -3, source: source)
+            rows.add(figures, day: -3, source: SourceName(source))
         }
         let encoded = rows.encoded
         var decoded = HistoryRows()
@@ -35,6 +35,23 @@ import Testing
         #expect(decoded.isEmpty)
         try decoded.add(decoding: encoded)
         #expect(decoded == rows)
+    }
+
+    @Test func sourcesThatAreOnlyCanonicallyEquivalentAreTwo() throws {
+        let names = ["cafe\u{301}", "caf\u{E9}"]
+        var rows = HistoryRows()
+        var figures = PrefetchFigures()
+        figures[.stored] = 3
+        figures[.storedBytes] = 3000
+        for name in names { rows.add(figures, day: 20_000, source: SourceName(name)) }
+        var decoded = HistoryRows()
+        try decoded.add(decoding: rows.encoded)
+        #expect(decoded == rows && decoded.sources.count == 2)
+        #expect(
+            PrefetchHistory(decoded, since: nil).bySource.map { Array($0.source.utf8) }
+                == names.map { Array($0.utf8) })
+        let known = SourceKnowledge(rows, now: 20_001 * 86_400_000)
+        #expect(known.names.count == 2 && names.allSatisfy { known.knows($0) })
     }
 
     @Test func daysAndWeeksAddUp() throws {

@@ -53,7 +53,7 @@ import Testing
 
     private func figures(of engine: Engine, from source: String? = nil) throws -> PrefetchFigures {
         let rows = try engine.historyRows()
-        return source.map { rows.bySource[$0] ?? PrefetchFigures() } ?? rows.total
+        return source.map { rows.bySource[SourceName($0)] ?? PrefetchFigures() } ?? rows.total
     }
 
     private func expect(

@@ -45,6 +45,20 @@ import Testing
         #expect(locks == ["\(living.environment.session).lock"])
     }
 
+    /// The list of the dead process stays until its copy can be removed.
+    @Test func whatIsInUseElsewhereIsRemovedLater() throws {
+        let (living, other) = (try container.engine(), try container.engine())
+        try openAndDie()
+        try other.promoter.locks.hold(ItemKey("Doc.txt").hash) { () throws(CacheError) in
+            try living.maintain()
+            #expect(isCached)
+        }
+        try living.maintain()
+        #expect(!isCached)
+        let locks = try container.files(below: container.caches.appending(path: "incoming"))
+        #expect(!locks.contains { $0.hasSuffix(".list") }, "\(locks)")
+    }
+
     @Test func aFileThatItsUserDeletesAfterACrashIsNotHandedOverAgain() throws {
         try openAndDie()
         try FileManager.default.removeItem(at: document("Doc.txt"))

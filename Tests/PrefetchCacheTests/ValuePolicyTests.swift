@@ -139,7 +139,7 @@ import Testing
         for source in ["caf\u{E9}", long] {
             var stored = PrefetchFigures()
             (stored[.stored], stored[.storedBytes]) = (10, 10_000_000)
-            rows.add(stored, day: HistoryDay.containing(now - 3 * Self.day), source: source)
+            rows.add(stored, day: HistoryDay.containing(now - 3 * Self.day), source: SourceName(source))
         }
         let knowledge = SourceKnowledge(rows, now: now)
         #expect(knowledge.knows("caf\u{E9}") && !knowledge.knows("cafe\u{301}"))
@@ -211,7 +211,9 @@ import Testing
         var figures = PrefetchFigures()
         figures[.stored] = 1
         figures[.storedBytes] = 100
-        for number in 0..<100_000 { rows.add(figures, day: HistoryDay.containing(now), source: "s\(number)") }
+        for number in 0..<100_000 {
+            rows.add(figures, day: HistoryDay.containing(now), source: SourceName("s\(number)"))
+        }
         #expect(rows.sources.count <= HistoryRows.mostSources + 1)
         let knowledge = SourceKnowledge(rows, now: now)
         #expect(knowledge.names.isEmpty)

@@ -23,7 +23,7 @@ public struct PrefetchHistory: Hashable, Sendable {
             .sorted { ($0.key.day, $0.key.source) < ($1.key.day, $1.key.source) }
             .map { place, figures in
                 Row(
-                    day: Date(timeIntervalSince1970: Double(place.day) * 86400), source: place.source,
+                    day: Date(timeIntervalSince1970: Double(place.day) * 86400), source: place.source.text,
                     figures: figures)
             }
     }
@@ -33,7 +33,7 @@ public struct PrefetchHistory: Hashable, Sendable {
 
     /// The sums of each source, by name.
     public var bySource: [(source: String, figures: PrefetchFigures)] {
-        sums(by: \.source).map { (source: $0, figures: $1) }
+        sums { SourceName($0.source) }.map { (source: $0.text, figures: $1) }
     }
 
     /// The sums of each day, oldest first.

@@ -78,11 +78,11 @@ final class ByValue: EvictionPolicy {
     private func firstItems(_ transaction: CatalogTransaction) throws -> [WeighedItem] {
         let items = try transaction.items(ofPriority: priority, after: -1, atMost: Self.reach)
         guard items.count == Self.reach else {
-            var seen: Set<String> = []
-            return items.filter { knowledge.knows($0.source) && seen.insert($0.source).inserted }
+            var seen: Set<SourceName> = []
+            return items.filter { knowledge.knows($0.source) && seen.insert(SourceName($0.source)).inserted }
         }
         return try knowledge.names.compactMap {
-            try transaction.items(ofSource: $0, priority: priority, after: -1, atMost: 1).first
+            try transaction.items(ofSource: $0.text, priority: priority, after: -1, atMost: 1).first
         }
     }
 

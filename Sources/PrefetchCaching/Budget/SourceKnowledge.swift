@@ -71,7 +71,7 @@ struct SourceKnowledge: Sendable {
     private static let day = 86_400.0
 
     /// Those told apart, by name.
-    private(set) var sources: [String: Source] = [:]
+    private(set) var sources: [SourceName: Source] = [:]
     /// The rate of a source about which nothing is known.
     private let prior: Double
     private let meanBytes: Double
@@ -79,7 +79,7 @@ struct SourceKnowledge: Sendable {
     let usualAge: Double
 
     /// The names of the sources told apart.
-    var names: Dictionary<String, Source>.Keys { sources.keys }
+    var names: Dictionary<SourceName, Source>.Keys { sources.keys }
 
     /// - Parameter now: In milliseconds since 1970.
     init(_ rows: HistoryRows, now: Int64) {
@@ -145,13 +145,11 @@ struct SourceKnowledge: Sendable {
 
     private static func weight(daysAgo: Int) -> Double { pow(dailyDecay, Double(max(0, daysAgo))) }
 
-    /// Whether items of exactly this source, byte for byte as SQL compares, are among what is known.
-    func knows(_ source: String) -> Bool {
-        sources.index(forKey: source).map { sources.keys[$0].utf8.elementsEqual(source.utf8) } ?? false
-    }
+    /// Whether items of exactly this source are among what is known.
+    func knows(_ source: String) -> Bool { sources[SourceName(source)] != nil }
 
     /// What is known of a source under the name that the history has of it, which is cut.
-    func known(_ source: String) -> Source? { sources[HistoryRows.kept(source)] }
+    func known(_ source: String) -> Source? { sources[HistoryRows.kept(SourceName(source))] }
 
     /// What an item is worth: the odds that it is opened still, for the space that the source's items take, on a scale of
     /// equal steps. Only the order of two worths has a meaning.

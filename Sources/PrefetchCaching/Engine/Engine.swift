@@ -116,7 +116,8 @@ final class Engine: Sendable {
 
         protect(try configuration.current().fileProtection)
         guard isRecovering else { return }
-        let dead = sweepIncoming()
+        let dead = deadWithLists()
+        sweepIncoming()
         let log = RepairLog()
         promoter.recovery.run(log, isThorough: !dead.isEmpty)
         settle(dead, log)
@@ -146,13 +147,9 @@ final class Engine: Sendable {
 
     /// Removes the files of dead writers. Files that cannot be removed stay charged, and do not prevent the cache from
     /// being opened.
-    ///
-    /// - Returns: The dead writers that have left lists.
-    private func sweepIncoming() -> [String] {
+    private func sweepIncoming() {
         var failures: [FileSystemError] = []
-        var dead: [String] = []
         do {
-            dead = try WriterSession.deadWithList(in: folders.current.incoming)
             // The catalog, which needs their lists, is opened later.
             failures = try WriterSession.sweep(folders.current.incoming).leftovers.map(\.error)
             try FetchClaims.sweep(folders.current.incoming)
@@ -163,17 +160,34 @@ final class Engine: Sendable {
             environment.logger.warning(
                 "A dead writer's files could not be removed.", metadata: ["error": "\(error)"])
         }
-        return dead
     }
 
-    /// Removes the cached copies of what dead writers had opened, which are outdated. Until then their lists stay.
+    private func deadWithLists() -> [String] {
+        do {
+            return try WriterSession.deadWithList(in: folders.current.incoming)
+        } catch {
+            environment.logger.warning(
+                "Dead writers cannot be looked for.", metadata: ["error": "\(error)"])
+            return []
+        }
+    }
+
+    /// Removes the cached copies of what dead writers had opened, which are outdated. Until all have gone, their lists stay.
     private func settle(_ dead: [String], _ log: RepairLog) {
         guard !dead.isEmpty else { return }
         let listed = WriterSession.intents(of: dead, in: folders.current.incoming)
         log.attempt(.incoming) { () throws(CacheError) in
             let hashes = if let listed { listed } else { Array(try ledger.hashes()) }
-            for hash in hashes where try isCached(hash) { try promoter.dropPromoted(hash) }
-            catalog.inMemory { $0.settled.formUnion(dead) }
+            var areGone = true
+            for hash in hashes where try isCached(hash) {
+                do throws(CacheError) {
+                    areGone = try promoter.dropPromoted(hash) && areGone
+                } catch {
+                    log.note(error, .incoming)
+                    areGone = false
+                }
+            }
+            if areGone { catalog.inMemory { $0.settled.formUnion(dead) } }
         }
     }
 
@@ -262,12 +276,7 @@ final class Engine: Sendable {
 
     /// - Returns: The dead writers that have left lists.
     private func settleDead() -> [String] {
-        var dead: [String] = []
-        do {
-            dead = try WriterSession.deadWithList(in: folders.current.incoming)
-        } catch {
-            environment.logger.debug("Lists are not looked for.", metadata: ["error": "\(error)"])
-        }
+        let dead = deadWithLists()
         let log = RepairLog()
         settle(dead, log)
         warn(of: log)

@@ -9,7 +9,7 @@ extension Engine {
         let knowledge = history.knowledge()
         return Outlook(
             usualAge: knowledge.usualAge,
-            sources: knowledge.names.sorted().compactMap { knowledge.outlook(of: $0) })
+            sources: knowledge.names.sorted().compactMap { knowledge.outlook(of: $0.text) })
     }
 
     /// When an item would be evicted; `nil` if it is not cached.

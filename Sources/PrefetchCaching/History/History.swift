@@ -94,15 +94,15 @@ final class History: Sendable {
     func balance(with found: [SourceUsage]) {
         let rows = rows()
         let known = rows.bySource
-        var there: [String: Int64] = [:]
-        for source in found { there[rows.admitted(source.source), default: 0] += Int64(source.items) }
+        var there: [SourceName: Int64] = [:]
+        for source in found { there[rows.admitted(SourceName(source.source)), default: 0] += Int64(source.items) }
         for source in Set(known.keys).union(there.keys) {
             let sums = known[source] ?? PrefetchFigures()
             let lost = sums.residents - (there[source] ?? 0)
             var figures = PrefetchFigures()
             if lost > 0 {
                 figures.add(lost, to: .leftPurged)
-                record(UsageEvent(kind: .vanished(items: lost), source: source))
+                record(UsageEvent(kind: .vanished(items: lost), source: source.text))
                 // Which of the items were used is not known unless all are gone.
                 let share = Double(lost) / Double(sums.residents)
                 figures.add(Int64((Double(max(0, sums.unusedResidents)) * share).rounded()), to: .wasted)
@@ -123,7 +123,7 @@ final class History: Sendable {
     }
 
     /// Adds to the figures of a source, today.
-    func add(_ figures: PrefetchFigures, to source: String) {
+    func add(_ figures: PrefetchFigures, to source: SourceName) {
         let today = HistoryDay.containing(environment.now())
         state.withLock { $0.unsaved.add(figures, day: today, source: source) }
     }

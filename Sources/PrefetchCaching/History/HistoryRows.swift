@@ -2,7 +2,7 @@
 struct HistoryRows: Sendable, Equatable {
     struct Place: Hashable, Sendable {
         let day: Int32
-        let source: String
+        let source: SourceName
     }
 
     /// Distinct days that are kept apart; older ones become one.
@@ -14,16 +14,16 @@ struct HistoryRows: Sendable, Equatable {
     /// The day that stands for all that are too old to be kept apart.
     static let earlier = Int32(0)
     /// The source that stands for all that are not kept apart.
-    static let others = "(others)"
+    static let others: SourceName = "(others)"
     /// A longer name is cut, in bytes.
     private static let longestName = 128
 
     private(set) var figures: [Place: PrefetchFigures] = [:]
-    private(set) var sources: Set<String> = []
+    private(set) var sources: Set<SourceName> = []
 
     var isEmpty: Bool { figures.isEmpty }
 
-    mutating func add(_ more: PrefetchFigures, day: Int32, source: String) {
+    mutating func add(_ more: PrefetchFigures, day: Int32, source: SourceName) {
         guard !more.isEmpty else { return }
         let place = Place(day: day, source: admitted(source))
         if let known = figures.index(forKey: place) {
@@ -39,16 +39,18 @@ struct HistoryRows: Sendable, Equatable {
     }
 
     /// As much of the name of a source as is kept.
-    static func kept(_ source: String) -> String { source.prefix(bytes: longestName) }
+    static func kept(_ source: SourceName) -> SourceName {
+        SourceName(source.text.prefix(bytes: longestName))
+    }
 
     /// The name under which a source is counted.
-    func admitted(_ source: String) -> String {
+    func admitted(_ source: SourceName) -> SourceName {
         let admitted = Self.kept(source)
         return sources.contains(admitted) || sources.count < Self.mostSources ? admitted : Self.others
     }
 
     /// The sums of each source over all days.
-    var bySource: [String: PrefetchFigures] {
+    var bySource: [SourceName: PrefetchFigures] {
         figures.reduce(into: [:]) { sums, row in
             sums[row.key.source, default: PrefetchFigures()].add(row.value)
         }
@@ -84,7 +86,7 @@ struct HistoryRows: Sendable, Equatable {
     /// Keeps three quarters of the sources that fit, so that new ones find a place.
     private mutating func boundSources() {
         guard sources.count >= Self.mostSources else { return }
-        let activity = figures.reduce(into: [String: (day: Int32, count: Int64)]()) { activity, row in
+        let activity = figures.reduce(into: [SourceName: (day: Int32, count: Int64)]()) { activity, row in
             let known = activity[row.key.source] ?? (0, 0)
             let uses = row.value[.stored] + row.value[.used]
             activity[row.key.source] = (max(known.day, row.key.day), known.count + uses)
@@ -113,7 +115,7 @@ extension HistoryRows {
         let names = Set(places.map(\.key.source)).sorted()
         let numbers = Dictionary(uniqueKeysWithValues: zip(names, names.indices))
         bytes.append(number: UInt64(names.count))
-        for name in names { bytes.append(text: name) }
+        for name in names { bytes.append(text: name.text) }
         bytes.append(number: UInt64(places.count))
         for (place, figures) in places {
             bytes.append(number: UInt64(numbers[place.source] ?? 0))
@@ -145,9 +147,9 @@ extension HistoryRows {
     /// - Throws: ``MalformedRecord``.
     mutating func add(decoding bytes: [UInt8]) throws {
         var rest = bytes[...]
-        var names: [String] = []
+        var names: [SourceName] = []
         for _ in 0..<(try rest.number(atMost: UInt64(bytes.count))) {
-            names.append(try rest.text())
+            names.append(SourceName(try rest.text()))
         }
         var rows: [(day: Int32, source: Int, figures: PrefetchFigures)] = []
         for _ in 0..<(try rest.number(atMost: UInt64(bytes.count))) {

@@ -122,8 +122,8 @@ extension UsageEvent {
         case .declined: ofDay.add(to: .declined)
         case .pressure, .budget, .rebuilt, .vanished: return
         }
-        rows.add(figures, day: today, source: source)
-        rows.add(ofDay, day: cohort, source: source)
+        rows.add(figures, day: today, source: SourceName(source))
+        rows.add(ofDay, day: cohort, source: SourceName(source))
     }
 }
 

@@ -86,8 +86,15 @@ final class KeyLock: Sendable {
     }
 
     /// Runs `body` under the lock of a key, unless it is held elsewhere.
-    func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) {
-        try holdFree([hash]) { isHeld throws(CacheError) in if isHeld(hash) { try body() } }
+    ///
+    /// - Returns: Whether it was run.
+    @discardableResult
+    func holdIfFree(_ hash: KeyHash, _ body: () throws(CacheError) -> Void) throws(CacheError) -> Bool {
+        try holdFree([hash]) { isHeld throws(CacheError) in
+            guard isHeld(hash) else { return false }
+            try body()
+            return true
+        }
     }
 
     /// Opens the file and locks it by `lock`. A lock on a file that was removed meanwhile excludes no other process: others

@@ -193,9 +193,11 @@ final class Promoter: Sendable {
     }
 
     /// Removes the cached copy of an item that was promoted: a store or an open that died has left it.
-    func dropPromoted(_ hash: KeyHash) throws(CacheError) {
-        guard try ledger.entry(for: hash)?.state == .committed else { return }
-        try locks.holdIfFree(hash) { () throws(CacheError) in
+    ///
+    /// - Returns: `false` if someone else is at the item.
+    func dropPromoted(_ hash: KeyHash) throws(CacheError) -> Bool {
+        guard try ledger.entry(for: hash)?.state == .committed else { return true }
+        return try locks.holdIfFree(hash) { () throws(CacheError) in
             guard try ledger.entry(for: hash)?.state == .committed else { return }
             _ = try copies.remove(hash, nil, because: .opened)
         }

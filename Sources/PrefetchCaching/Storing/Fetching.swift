@@ -102,7 +102,7 @@ extension PrefetchCache {
             figures[.fetchedBytes] = bytes
             figures[.fetchedAgainBytes] = again
             figures[.fetchedInVainBytes] = inVain
-            engine.history.add(figures, to: source)
+            engine.history.add(figures, to: SourceName(source))
         }
     }
 }

@@ -34,7 +34,9 @@ struct Explain: CacheCommand {
             throw try await absence(of: key, in: cache)
         }
         let usualAge = try await cache.outlook().usualAge
-        let figures = try await cache.history().bySource.first { $0.source == outlook.item.source }?.figures
+        let figures = try await cache.history().bySource.first {
+            $0.source.utf8.elementsEqual(outlook.item.source.utf8)
+        }?.figures
         try output.report(
             outlook.json,
             outlook.sentences(

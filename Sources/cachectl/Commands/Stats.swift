@@ -105,9 +105,8 @@ struct Stats: CacheCommand {
         let groups: [(name: String, figures: PrefetchFigures)] =
             switch grouping {
             case .source:
-                history.bySource.sorted {
-                    ($0.figures[.storedBytes], $1.source) > ($1.figures[.storedBytes], $0.source)
-                }
+                // By name where they are equal: the sort is stable.
+                history.bySource.sorted { $0.figures[.storedBytes] > $1.figures[.storedBytes] }
                 .map { ($0.source, $0.figures) }
             case .day: history.byDay.map { (Self.text($0.day), $0.figures) }
             case .week: history.byWeek.map { (Self.text($0.day), $0.figures) }
@@ -115,7 +114,7 @@ struct Stats: CacheCommand {
         if output.isJSON {
             let rows = groups.lazy.map { group -> JSONObject in
                 let row: JSONObject = [grouping.rawValue: group.name, "figures": group.figures.json]
-                guard let known = outlook.first(where: { $0.source == group.name }) else { return row }
+                guard let known = outlook.first(where: { $0.isOf(group.name) }) else { return row }
                 return row.adding(["openRate": known.openRate, "isPaused": known.isPaused])
             }
             return try output.print(json: rows, as: "rows")
@@ -143,7 +142,7 @@ struct Stats: CacheCommand {
                     "\(figures[.stored])", Size.text(figures[.storedBytes]), figures.usedRatio.percent,
                     Size.text(figures[.wastedBytes]), "\(figures.hits)", "\(figures[.missed])",
                     figures.meanDelay.map(Timespan.text(seconds:)) ?? "–",
-                ] + learnt.map { _ in outlook.first { $0.source == name }?.text ?? "–" }
+                ] + learnt.map { _ in outlook.first { $0.isOf(name) }?.text ?? "–" }
                     + [name.isEmpty ? "(none)" : name])
         }
         try output.print(groups.isEmpty ? ["nothing was counted"] : table.lines)
@@ -157,6 +156,9 @@ struct Stats: CacheCommand {
 }
 
 extension SourceOutlook {
+    /// As everywhere, sources are told apart by their bytes.
+    fileprivate func isOf(_ name: String) -> Bool { source.utf8.elementsEqual(name.utf8) }
+
     /// `34 %`, `2 %, paused`
     fileprivate var text: String { Double?(openRate).percent + (isPaused ? ", paused" : "") }
 }

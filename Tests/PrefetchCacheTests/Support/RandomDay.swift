@@ -382,7 +382,8 @@ struct RandomDay {
     // MARK: What came of it
 
     func figures() throws -> [String: PrefetchFigures] {
-        try withEngine { try $0.historyRows().bySource }
+        try withEngine { try PrefetchHistory($0.historyRows(), since: nil).bySource }
+            .reduce(into: [:]) { $0[$1.source] = $1.figures }
     }
 
     /// As a fourth process.

@@ -87,7 +87,7 @@ import Testing
             var figures = PrefetchFigures()
             figures[.stored] = 1
             figures[.storedBytes] = Int64(number)
-            rows.add(figures, day: 20_000, source: "feed \(number)")
+            rows.add(figures, day: 20_000, source: SourceName("feed \(number)"))
         }
         let families = MetricFamily.sums(of: PrefetchHistory(rows, since: nil))
         let sources = try #require(families.first { $0.name == "prefetchcache_source_stored_items_total" })
@@ -102,7 +102,7 @@ import Testing
         for source in ["a\n", "a\\u{A}", "b"] {
             var figures = PrefetchFigures()
             figures[.stored] = 1
-            rows.add(figures, day: 20_000, source: source)
+            rows.add(figures, day: 20_000, source: SourceName(source))
         }
         let families = MetricFamily.sums(of: PrefetchHistory(rows, since: nil))
         let series = try Exposition(OpenMetrics.text(of: families, labels: []) + "\n").series

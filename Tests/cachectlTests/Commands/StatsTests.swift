@@ -22,6 +22,19 @@ import Testing
         #expect(try container.json("stats")["items"] as? Int == 1)
     }
 
+    @Test func sourcesThatAreOnlyCanonicallyEquivalentAreTwo() throws {
+        let sources = ["cafe\u{301}", "caf\u{E9}"]
+        for (number, source) in sources.enumerated() {
+            try container.succeed(
+                "put", "k\(number)", "-", "--source", source, input: noise(1000 * (1 + number), seed: 1))
+        }
+        try container.succeed("cat", "k0")
+        let rows = try #require(container.json("stats", "--by", "source")["rows"] as? [[String: Any]])
+        #expect(
+            rows.compactMap { $0["source"] as? String }.map { Array($0.utf8) }
+                == sources.reversed().map { Array($0.utf8) })
+    }
+
     @Test func anEmptyCacheIsNoFailure() throws {
         let object = try container.json("stats")
         #expect(object["schemaVersion"] as? Int == 1)
