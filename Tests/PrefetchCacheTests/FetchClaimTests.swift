@@ -50,6 +50,29 @@ import Testing
         #expect(throws: CacheError.closed) { try one.claims.claim(key.hash) }
     }
 
+    /// A table of the whole system takes long to read where many locks are held.
+    @Test func aClaimLooksAtNoOtherProcess() throws {
+        let (fileSystem, log) = (InterceptingFileSystem(), OperationLog())
+        fileSystem.intercept { log.add($0) }
+        let (one, other) = (try container.engine(), try container.engine(fileSystem: fileSystem))
+        guard case .claimed(let claim) = try one.claims.claim(key.hash) else {
+            Issue.record("not claimed")
+            return
+        }
+        log.clear()
+        #expect(!isClaimed(try other.claims.claim(key.hash)))
+        #expect(try other.claims.isHeld(key.hash))
+        _ = try other.claims.lastSign(of: key.hash)
+        claim.release()
+        #expect(isClaimed(try other.claims.claim(key.hash)))
+        #expect(!log.operations.isEmpty && !log.operations.contains { $0.name.hasPrefix("/proc") })
+        #if os(Linux)
+            // The log would show it.
+            _ = LockHolder.of([CacheLayout.claim(of: key.hash)], in: other.folders.current.incoming)
+            #expect(log.operations.contains { $0.name.hasPrefix("/proc") })
+        #endif
+    }
+
     @Test func whoeverFetchesShowsItEveryFiveSeconds() throws {
         let (one, other) = (try container.engine(), try container.engine())
         #expect(try other.claims.lastSign(of: key.hash) == nil)

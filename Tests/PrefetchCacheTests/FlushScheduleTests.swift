@@ -89,6 +89,18 @@ import Testing
         #expect(schedule.hasLongBacklog)
     }
 
+    @Test(arguments: [(false, 20), (true, 500)])
+    func readersWaitLongerWhileTheBacklogIsBeingWritten(isWriting: Bool, milliseconds: Int64) async throws {
+        let slept = Mutex(Duration.zero)
+        let schedule = FlushSchedule(
+            engine, later: { _, _ in }, sleep: { time in slept.withLock { $0 += time } })
+        engine.catalog.isWriting.store(isWriting, ordering: .relaxed)
+        try use(0..<PendingChanges.mostWithoutWaiting)
+        await schedule.waitForBacklog()
+        #expect(slept.withLock(\.self) == .milliseconds(milliseconds))
+        #expect(!schedule.hasLongBacklog)
+    }
+
     @Test func aBacklogIsBoundedAndCountsEveryUse() throws {
         try use(0..<20_000)
         try use(0..<20_000)

@@ -40,6 +40,14 @@ import Testing
         #expect((5...6).contains(wait(patience())))
     }
 
+    @Test func whoWaitsLooksEverMoreRarelyButOftenEnough() {
+        let pauses = (0..<1000).map { Patience.microseconds(before: $0) }
+        #expect(pauses == pauses.sorted() && pauses.first == 100 && pauses.last == 10_000)
+        #expect(Patience.microseconds(before: .max) == 10_000)
+        // A wait of 5 s.
+        #expect(pauses.prefix(600).reduce(0, +) > 5_000_000)
+    }
+
     @Test func whoIsBeingSuspendedWaitsForASecond() {
         let clock = clock
         let patience = Patience(

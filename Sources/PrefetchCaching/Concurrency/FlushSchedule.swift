@@ -19,13 +19,18 @@ final class FlushSchedule: Sendable {
 
     private let engine: Engine
     private let later: CacheEnvironment.RunLater
+    private let sleep: @Sendable (Duration) async throws -> Void
     private let state = UnfairMutex(State.idle)
     /// Counts the flushes that were asked for, which distinguishes an idle minute from a busy one.
     private let work = Atomic<Int>(0)
 
-    init(_ engine: Engine, later: @escaping CacheEnvironment.RunLater) {
+    init(
+        _ engine: Engine, later: @escaping CacheEnvironment.RunLater,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
         self.engine = engine
         self.later = later
+        self.sleep = sleep
     }
 
     /// Begins to measure the volume once a minute.
@@ -77,7 +82,7 @@ final class FlushSchedule: Sendable {
             guard hasLongBacklog, !isStopped else { return }
             if !engine.catalog.isWriting.load(ordering: .relaxed) { inVain += 1 }
             do {
-                try await Task.sleep(for: Self.step)
+                try await sleep(Self.step)
             } catch {
                 // Cancelling a read has no effect.
                 return

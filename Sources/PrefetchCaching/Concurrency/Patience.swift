@@ -114,11 +114,11 @@ final class Patience: Sendable {
         return true
     }
 
+    static func pause(_ number: Int) { usleep(microseconds(before: number)) }
+
     /// Short at first, since file locks have no queue: processes that use a lock constantly leave it free only for
     /// moments. Later up to 10 ms: whoever looks more rarely than others would wait in vain beside them.
-    static func pause(_ number: Int) {
-        usleep(UInt32(min(100 * max(number - 8, 1), 10_000)))
-    }
+    static func microseconds(before attempt: Int) -> UInt32 { UInt32(100 * min(max(attempt - 8, 1), 100)) }
 }
 
 /// The process that holds a lock, where the system reports it: Linux does, in `/proc`.

@@ -1,6 +1,7 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -16,9 +17,12 @@ import Testing
         return metadata
     }
 
+    /// - Parameter hand: Called before each change.
     /// - Returns: Whether the store had come to its end before the call of that number.
     private static func run(
-        _ number: Int, _ fault: @escaping @Sendable (InterceptingFileSystem) throws(FileSystemError) -> Void,
+        _ number: Int, of content: Data = content,
+        beside hand: @escaping @Sendable (FileSystemTestSupport.Operation, URL) -> Void = { _, _ in },
+        _ fault: @escaping @Sendable (InterceptingFileSystem) throws(FileSystemError) -> Void,
         where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool,
         judging judge: (TemporaryContainer, URL, StoreOutcome?, Comment) throws -> Void
     ) throws -> Bool {
@@ -29,6 +33,7 @@ import Testing
         let engine = try container.engine(fileSystem: fileSystem)
         let (count, log) = (CallCounter(), OperationLog())
         fileSystem.intercept { [weak fileSystem] operation throws(FileSystemError) in
+            hand(operation, file)
             guard let fileSystem, isMeant(operation), count.next() == number else { return }
             log.add(operation)
             try fault(fileSystem)
@@ -80,6 +85,40 @@ import Testing
                 number, { $0.die() }, where: { $0.isChange || $0.kind == .lock },
                 judging: { container, file, _, comment in
                     try Self.expectNotLost(container, file, comment)
+                })
+            if isOver { break }
+        }
+        #expect(calls > 8)
+    }
+
+    /// What is compressed is moved aside before it is removed, and may be a version that the user has just saved.
+    @Test(arguments: [false, true]) func whatWasMovedAsideIsRemovedOrPutBack(isSavedMeanwhile: Bool) throws {
+        let (content, newer) = (prose((2 << 20) + 70_000), prose(3 << 20))
+        var calls = 0
+        for number in TestRun.numbers(every: 1) {
+            calls = number
+            let isSaved = Atomic<Bool>(!isSavedMeanwhile)
+            let isOver = try Self.run(
+                number, of: content,
+                beside: { operation, file in
+                    guard operation.kind == .rename, operation.name.hasSuffix("download.tmp"),
+                        !isSaved.exchange(true, ordering: .relaxed)
+                    else { return }
+                    do { try newer.write(to: file, options: .atomic) } catch { Issue.record(error) }
+                }, { $0.die() }, where: { $0.isChange },
+                judging: { container, file, _, comment in
+                    let engine = try container.engine()
+                    try engine.maintain()
+                    let found = FileManager.default.contents(atPath: file.path)
+                    if isSavedMeanwhile, isSaved.load(ordering: .relaxed) {
+                        #expect(isSame(found, newer), comment)
+                    } else if let found {
+                        #expect(isSame(found, content), comment)
+                    } else {
+                        #expect(try isSame(engine.content("key"), content), comment)
+                    }
+                    let names = try FileManager.default.contentsOfDirectory(atPath: container.root.path)
+                    #expect(!names.contains { $0.hasPrefix(".") }, "\(names), \(comment)")
                 })
             if isOver { break }
         }
