@@ -255,9 +255,13 @@ final class ExplorationJudge {
                 && result.holdings.contains { $0.hasPrefix("old-\(name)/") }
         }.map(\.key)
         var possible = try expected().union(expected(without: result.busy))
-        // One that was to replace what is opened, and whose item is opened only meanwhile, leaves that as it is.
-        let left = calls.filter { $1 == .replace && result.outcomes[$0] == "refused alreadyPromoted" }.map(
-            \.key)
+        // One that was to replace what is opened, and whose item is opened only meanwhile, leaves that as it is, and so does a
+        // purge what has replaced, or was opened after, the one that it has listed.
+        let isReplaced = calls.values.contains { [.replace, .storeAgain].contains($0) }
+        let left = calls.filter { name, call in
+            call == .replace && result.outcomes[name] == "refused alreadyPromoted"
+                || call == .purge && result.outcomes[name] == "purged false" && isReplaced
+        }.map(\.key)
         possible.formUnion(try expected(without: left))
         possible.formUnion(try expected(without: kept))
         // A process that died has made its call, or has not.
@@ -267,10 +271,13 @@ final class ExplorationJudge {
         }
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
         // replaced counts as not deleted, and what is opened or stored again as not removed. An open that has died may be
-        // completed although the item was removed before.
+        // completed although the item was removed before. What is stored again can be read before the record is dropped
+        // without which it stays.
         let ignored =
             calls.filter { name, call in
                 call == .read && result.outcomes[name] == "miss absent"
+                    || call == .read && result.outcomes[name] == "A" && schedule.dies
+                        && calls["A"] == .storeAgain
                     || call == .delete && result.outcomes[name] == "deleted false"
                     || call == .remove && result.outcomes[name] == "removed false"
                     || schedule.dies && (name == "A" || call == .remove)
