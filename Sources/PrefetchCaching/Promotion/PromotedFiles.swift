@@ -422,12 +422,14 @@ final class PromotedFiles: Sendable {
         return CacheLayout.staged(key.hash, session: environment.session, number: number).string
     }
 
-    /// Removes the file of a promotion, durably, unless it is changed or replaced meanwhile. Of a folder with files that are
-    /// not of the bundle, these stay.
+    /// Removes the file of a promotion, durably, unless it is changed or replaced meanwhile, or wanted. Of a folder with files
+    /// that are not of the bundle, these stay.
     ///
     /// - Parameter identity: Of the file that was found. Another one stays.
     /// - Returns: Whether it was there and was removed.
-    func delete(_ entry: LedgerEntry, _ identity: FileAttributes.Identity) throws(CacheError) -> Bool {
+    func delete(
+        _ entry: LedgerEntry, _ identity: FileAttributes.Identity, unless isWanted: () -> Bool
+    ) throws(CacheError) -> Bool {
         let folder = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
             try destinations.existingFolder(of: entry)
         }
@@ -440,8 +442,8 @@ final class PromotedFiles: Sendable {
             do throws(FileSystemError) {
                 guard
                     try entry.parts.isEmpty
-                        ? deleteFile(entry, found, in: folder, by: staging)
-                        : deleteBundle(entry, identity, in: folder, by: staging)
+                        ? deleteFile(entry, found, in: folder, by: staging, unless: isWanted)
+                        : deleteBundle(entry, identity, in: folder, by: staging, unless: isWanted)
                 else { return false }
                 try fileSystem.synchronizeMove(from: staging, to: folder)
             } catch {
@@ -454,7 +456,8 @@ final class PromotedFiles: Sendable {
 
     /// - Returns: Whether it was there, and as it was found.
     private func deleteFile(
-        _ entry: LedgerEntry, _ found: FileAttributes, in folder: Directory, by staging: Directory
+        _ entry: LedgerEntry, _ found: FileAttributes, in folder: Directory, by staging: Directory,
+        unless isWanted: () -> Bool
     ) throws(FileSystemError) -> Bool {
         var file: Descriptor?
         do {
@@ -464,13 +467,14 @@ final class PromotedFiles: Sendable {
         }
         defer { if let file { fileSystem.close(file) } }
         let removed = try removal.remove(
-            file, found, entry.name, in: folder, by: nextAsideName(entry.key), in: staging)
+            file, found, entry.name, in: folder, by: nextAsideName(entry.key), in: staging, unless: isWanted)
         return if case .removed = removed { true } else { false }
     }
 
     /// - Returns: Whether it was there.
     private func deleteBundle(
-        _ entry: LedgerEntry, _ identity: FileAttributes.Identity, in folder: Directory, by staging: Directory
+        _ entry: LedgerEntry, _ identity: FileAttributes.Identity, in folder: Directory,
+        by staging: Directory, unless isWanted: () -> Bool
     ) throws(FileSystemError) -> Bool {
         guard let bundle = try BundleFolder(entry.name.path, in: folder, entry.parts),
             try fileSystem.attributes(of: bundle.folder).identity == identity
@@ -478,11 +482,11 @@ final class PromotedFiles: Sendable {
         if let found = try bundle.photograph() {
             let removed = try removal.remove(
                 bundle, found, entry.name, in: folder, by: nextAsideName(entry.key),
-                and: FilePath(nextStagedName(entry.key)), in: staging)
+                and: FilePath(nextStagedName(entry.key)), in: staging, unless: isWanted)
             switch removed {
             case .removed: return true
             case .missing: return false
-            case .putBack: break
+            case .putBack: if isWanted() { return false }
             }
         }
         // One that its user has moved since is the user's, with all that is in it.

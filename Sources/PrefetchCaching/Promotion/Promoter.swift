@@ -123,18 +123,37 @@ final class Promoter: Sendable {
             guard let entry = try resolvedEntry(of: key) else { return (false, false) }
             // Otherwise a file that a purge moved aside would come back.
             _ = try recoveredFile(of: entry)
-            let isDeleted: Bool
-            if let file = try files.existingAttributes(of: entry), try !isShared(file.identity, entry) {
-                isDeleted = try files.delete(entry, file.identity)
-            } else {
-                isDeleted = false
-                try flushRemovals()
+            let found = try files.existingAttributes(of: entry)?.identity
+            let shared = try found.flatMap { file throws(CacheError) in
+                try isShared(file, entry) ? file : nil
             }
+            var isDeleted = false
+            if let found, shared == nil { isDeleted = try deleteUnlessAdopted(entry, found) }
+            if !isDeleted { try flushRemovals() }
             try copies.drop([key])
             try ledger.remove(entry)
+            // Each of two keys may have left it to the other.
+            if let shared, try !isShared(shared, entry) { isDeleted = try deleteUnlessAdopted(entry, shared) }
             if isDeleted { tidy(after: entry) }
             return (true, isDeleted)
         }
+    }
+
+    /// - Returns: Whether it was there, and no other key was promoted to it since.
+    private func deleteUnlessAdopted(
+        _ entry: LedgerEntry, _ file: FileAttributes.Identity
+    ) throws(CacheError) -> Bool {
+        var failure: CacheError?
+        let isDeleted = try files.delete(entry, file) {
+            do throws(CacheError) {
+                return try isNamedByAnother(entry)
+            } catch {
+                failure = error
+                return true
+            }
+        }
+        if let failure { throw failure }
+        return isDeleted
     }
 
     /// Removes the folders that the removal of a file has left empty. A failure is only logged: the file is gone.
@@ -164,8 +183,8 @@ final class Promoter: Sendable {
         return false
     }
 
-    /// Whether another key was promoted, or is about to be, to the name of an entry, with the same content. While the file
-    /// does not have that name, ``isShared(_:_:)`` cannot tell.
+    /// Whether another key was promoted, or is about to be, to the file of an entry, which has lost its name since
+    /// ``isShared(_:_:)`` has denied that. A file that was written there since is another one.
     func isNamedByAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
         // A file system may ignore case.
         func path(_ entry: LedgerEntry) -> String {
@@ -173,6 +192,7 @@ final class Promoter: Sendable {
         }
         return try ledger.others(withContentOf: entry).contains { other in
             other.area == entry.area && path(other) == path(entry)
+                && (other.isUnfinished || other.isAdopted ?? true)
         }
     }
 

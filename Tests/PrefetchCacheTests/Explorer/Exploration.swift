@@ -11,6 +11,8 @@ import Testing
 struct Exploration: Sendable, Hashable, CustomStringConvertible {
     enum Start: String, Sendable, CaseIterable {
         case absent, cached, opened
+        /// The first of two keys is opened, and the second only cached.
+        case openedFirst
     }
 
     /// What the key of the second call has to do with that of the first.
@@ -74,7 +76,9 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         if start != .absent {
             for (key, content) in keys {
                 try store(content, key)
-                if start == .opened { _ = try engine.open(key) }
+                if start == .opened || start == .openedFirst && key == ExploredContainer.key {
+                    _ = try engine.open(key)
+                }
             }
         }
         for step in steps {
@@ -196,6 +200,13 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         fileSystem.intercept { stop(Step(operation: $0)) }
         let outcome = try SQLiteFaults.watchingWrites({ stop(Step(operation: nil)) }) { steps[0].run(first) }
         fileSystem.intercept { _ in }
+        // What one call has done may leave fewer operations to the first.
+        for name in schedule.stops.values.flatMap(\.self).sorted()
+        where trace.withLock({ $0.outcomes[name] == nil }) {
+            guard let (process, step) = others[name] else { continue }
+            let outcome = step.run(process)
+            trace.withLock { $0.outcomes[name] = outcome }
+        }
         let operations = trace.withLock { $0.operations }
         var outcomes = trace.withLock { $0.outcomes }
         outcomes["A"] = outcome
@@ -228,14 +239,14 @@ final class ExplorationJudge {
         return results
     }
 
-    /// - Parameter steps: Those of the first call.
+    /// - Parameter steps: Those of the first call, as far as it came.
     /// - Returns: `nil` if it could; otherwise what it was and what it could have been.
     func violation(
         _ result: Exploration.Result, of schedule: Exploration.Schedule, _ steps: [Exploration.Step]
     ) throws -> String? {
         let calls = Dictionary(uniqueKeysWithValues: exploration.steps.map { ($0.name, $0.call) })
         // What a program saves after the first call has looked must survive, although in turn it would have been removed.
-        for (stop, names) in schedule.stops where steps[stop].removesOpened {
+        for (stop, names) in schedule.stops where stop < steps.count && steps[stop].removesOpened {
             let lost = names.first { name in
                 calls[name] == .userSaves
                     && !result.holdings.contains { $0.hasSuffix(": user \(name)") }
@@ -264,10 +275,15 @@ final class ExplorationJudge {
         }.map(\.key)
         possible.formUnion(try expected(without: left))
         possible.formUnion(try expected(without: kept))
+        // A purge looks at one file after the other, also at those opened meanwhile.
+        let purges =
+            exploration.relation == .sameContent ? exploration.steps.filter { $0.call == .purge } : []
+        if !purges.isEmpty { possible.insert(try exploration.inTurn(exploration.steps + purges)) }
         // A process that died has made its call, or has not.
         if schedule.dies {
             possible.formUnion(try expected(without: ["A"]))
             possible.formUnion(try expected(without: absent.sorted()))
+            possible.formUnion(try expected(without: (absent + kept).sorted()))
         }
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
         // replaced counts as not deleted, and what is opened or stored again as not removed. An open that has died may be
@@ -280,9 +296,11 @@ final class ExplorationJudge {
                         && calls["A"] == .storeAgain
                     || call == .delete && result.outcomes[name] == "deleted false"
                     || call == .remove && result.outcomes[name] == "removed false"
+                    || call == .purge && (!purges.isEmpty || calls.values.filter { $0 == .purge }.count > 1)
                     || schedule.dies && (name == "A" || call == .remove)
             }.keys + result.busy + left + kept
         let storesTwice = calls.values.contains(.migrate) && calls.values.filter(\.stores).count > 1
+        let isSpared = isReplaced && calls.values.contains(.purge)
         let mayLeave = storesTwice || calls.values.contains(where: \.evicts)
         // A process that dies while it moves a file in leaves a partial.
         let isPartial = schedule.dies && calls["A"] == .storeMoving
@@ -298,6 +316,15 @@ final class ExplorationJudge {
             for name in ignored { result.outcomes[name] = nil }
             // What is in use is not evicted.
             if mayLeave { result.holdings.removeAll { $0.contains(" is cached: ") && !$0.contains("torn") } }
+            // A purge asks for each file in turn what it has listed.
+            if isSpared {
+                for outcome in result.outcomes.values where outcome.hasPrefix("delivered ") {
+                    let name = outcome.dropFirst("delivered ".count)
+                    result.holdings.removeAll {
+                        $0.hasPrefix("Documents/\(name): ") || $0.hasSuffix(" was opened: \(name) written")
+                    }
+                }
+            }
             for name in kept { result.holdings.removeAll { $0.hasPrefix("old-\(name)/") } }
             if isTaken {
                 result.holdings.removeAll {
