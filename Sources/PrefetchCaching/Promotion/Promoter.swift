@@ -236,10 +236,14 @@ final class Promoter: Sendable {
     /// Runs `body`, which publishes a newer item of a key, and then drops the record of its promotion, which holds
     /// until then.
     ///
-    /// - Parameter replaced: What may be dropped; a lost promotion only while its file is gone.
+    /// - Parameters:
+    ///   - replaced: What may be dropped; a lost promotion only while its file is gone.
+    ///   - isMoved: Whether the content is nowhere else. The record is dropped first then: beside it the item would be a
+    ///     leftover, to be removed.
     /// - Returns: Whether `body` was run.
     func replacePromotion(
-        of key: ItemKey, _ replaced: ReplacedPromotion, _ body: () throws(CacheError) -> Void
+        of key: ItemKey, _ replaced: ReplacedPromotion, byMoving isMoved: Bool,
+        _ body: () throws(CacheError) -> Void
     ) throws(CacheError) -> Bool {
         try locks.hold(key.hash) { () throws(CacheError) in
             let entry = try resolvedEntry(of: key)
@@ -251,9 +255,16 @@ final class Promoter: Sendable {
                 }
             case .absent, .any, .present, .abandoned: break
             }
-            try body()
+            if isMoved, let entry { try ledger.remove(entry) }
             do throws(CacheError) {
-                if let entry { try ledger.remove(entry) }
+                try body()
+            } catch {
+                if isMoved, let entry { try ledger.put(entry, replacing: nil) }
+                throw error
+            }
+            guard !isMoved, let entry else { return true }
+            do throws(CacheError) {
+                try ledger.remove(entry)
             } catch {
                 // While the record exists, the item would be a leftover.
                 try copies.drop([key])

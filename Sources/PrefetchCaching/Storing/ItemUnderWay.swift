@@ -116,9 +116,9 @@ final class ItemUnderWay: StoreUnderWay {
         case .absent where !partial.isMoved: return try placeUnlessPromoted(row)
         case .absent, .lost, .any, .present: break
         }
-        let isPlaced = try engine.promoter.replacePromotion(of: metadata.key, replaced) {
-            () throws(CacheError) in _ = try publish(row)
-        }
+        let isPlaced = try engine.promoter.replacePromotion(
+            of: metadata.key, replaced, byMoving: partial.isMoved
+        ) { () throws(CacheError) in try publish(row) }
         if !isPlaced { throw Refused(.alreadyPromoted) }
     }
 

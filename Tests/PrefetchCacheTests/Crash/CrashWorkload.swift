@@ -229,8 +229,9 @@ extension CrashWorkload {
             let engine = try world.engine()
             let lost = try engine.ledger.entry(for: again.key)
             var failure: (any Error)?
-            _ = try engine.promoter.replacePromotion(of: again.key, lost.map(ReplacedPromotion.lost) ?? .any)
-            {
+            _ = try engine.promoter.replacePromotion(
+                of: again.key, lost.map(ReplacedPromotion.lost) ?? .any, byMoving: false
+            ) {
                 do { try world.cache(again) } catch { failure = error }
             }
             if let failure { throw failure }

@@ -13,6 +13,8 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         case absent, cached, opened
         /// The first of two keys is opened, and the second only cached.
         case openedFirst
+        /// All were opened, and their user has deleted the files.
+        case lost
     }
 
     /// What the key of the second call has to do with that of the first.
@@ -76,9 +78,14 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         if start != .absent {
             for (key, content) in keys {
                 try store(content, key)
-                if start == .opened || start == .openedFirst && key == ExploredContainer.key {
+                if [.opened, .lost].contains(start) || start == .openedFirst && key == ExploredContainer.key {
                     _ = try engine.open(key)
                 }
+            }
+        }
+        if start == .lost {
+            for name in ["Doc.txt", "Doc (2).txt"].prefix(keys.count) {
+                try FileManager.default.removeItem(at: documents.appending(path: name))
             }
         }
         for step in steps {
@@ -265,26 +272,29 @@ final class ExplorationJudge {
                 && (result.outcomes[name]?.contains("left") == true || schedule.dies && name == "A")
                 && result.holdings.contains { $0.hasPrefix("old-\(name)/") }
         }.map(\.key)
-        var possible = try expected().union(expected(without: result.busy))
         // One that was to replace what is opened, and whose item is opened only meanwhile, leaves that as it is, and so does a
         // purge what has replaced, or was opened after, the one that it has listed.
+        let isRemoved = calls.values.contains { [.delete, .purge].contains($0) }
         let isReplaced = calls.values.contains { [.replace, .storeAgain].contains($0) }
         let left = calls.filter { name, call in
-            call == .replace && result.outcomes[name] == "refused alreadyPromoted"
+            result.outcomes[name] == "refused alreadyPromoted" && (call == .replace || isRemoved)
                 || call == .purge && result.outcomes[name] == "purged false" && isReplaced
         }.map(\.key)
-        possible.formUnion(try expected(without: left))
-        possible.formUnion(try expected(without: kept))
+        // What is in use is not evicted.
+        let evictions = calls.filter { name, call in
+            call.evicts && ["evicted", "trimmed"].contains(result.outcomes[name])
+        }.map(\.key)
+        // All of these have made their calls, or have not.
+        var possible: Set<Exploration.Result> = []
+        let optional = Set(absent + left + kept + evictions).sorted()
+        for choice in 0..<1 << optional.count {
+            let names = optional.indices.filter { choice & 1 << $0 != 0 }.map { optional[$0] }
+            possible.formUnion(try expected(without: names))
+        }
         // A purge looks at one file after the other, also at those opened meanwhile.
         let purges =
             exploration.relation == .sameContent ? exploration.steps.filter { $0.call == .purge } : []
         if !purges.isEmpty { possible.insert(try exploration.inTurn(exploration.steps + purges)) }
-        // A process that died has made its call, or has not.
-        if schedule.dies {
-            possible.formUnion(try expected(without: ["A"]))
-            possible.formUnion(try expected(without: absent.sorted()))
-            possible.formUnion(try expected(without: (absent + kept).sorted()))
-        }
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
         // replaced counts as not deleted, and what is opened or stored again as not removed. An open that has died may be
         // completed although the item was removed before. What is stored again can be read before the record is dropped
@@ -292,17 +302,18 @@ final class ExplorationJudge {
         let ignored =
             calls.filter { name, call in
                 call == .read && result.outcomes[name] == "miss absent"
+                    || result.outcomes[name] == "threw movedOrDeleted" && isRemoved
                     || call == .read && result.outcomes[name] == "A" && schedule.dies
                         && calls["A"] == .storeAgain
                     || call == .delete && result.outcomes[name] == "deleted false"
                     || call == .remove && result.outcomes[name] == "removed false"
                     || call == .purge && (!purges.isEmpty || calls.values.filter { $0 == .purge }.count > 1)
                     || schedule.dies && (name == "A" || call == .remove)
-            }.keys + result.busy + left + kept
+            }.keys + result.busy + left + kept + evictions
         let storesTwice = calls.values.contains(.migrate) && calls.values.filter(\.stores).count > 1
         let isSpared = isReplaced && calls.values.contains(.purge)
         let mayLeave = storesTwice || calls.values.contains(where: \.evicts)
-        // A process that dies while it moves a file in leaves a partial.
+        // A process that dies while it moves a file in leaves a partial, and has dropped the record of one that is gone.
         let isPartial = schedule.dies && calls["A"] == .storeMoving
         // What its user saves, moves or deletes before it is recorded is theirs alone.
         let isTaken =
@@ -332,7 +343,10 @@ final class ExplorationJudge {
                 }
             }
             if isPartial {
-                result.holdings.removeAll { $0.hasPrefix("handed-A") || $0.contains("/incoming/") }
+                result.holdings.removeAll {
+                    $0.hasPrefix("handed-A") || $0.contains("/incoming/")
+                        || exploration.start == .lost && $0.hasPrefix("Doc.txt was opened: ")
+                }
             }
             return result
         }

@@ -15,10 +15,16 @@ import Testing
         var pairs: [Exploration] = []
         for start in Exploration.Start.allCases {
             for relation in Exploration.Relation.allCases {
-                if start == .absent && relation != .sameKey || start == .openedFirst && relation == .sameKey {
-                    continue
-                }
-                for isText in start == .absent ? [false] : relation == .sameKey ? [false, true] : [true] {
+                let isOfUse =
+                    switch start {
+                    case .absent: relation == .sameKey
+                    case .openedFirst: relation != .sameKey
+                    case .lost: relation != .sameContent
+                    case .cached, .opened: true
+                    }
+                guard isOfUse else { continue }
+                let isBare = [.absent, .lost].contains(start)
+                for isText in isBare ? [false] : relation == .sameKey ? [false, true] : [true] {
                     for first in ExploredCall.byProcess {
                         for second in ExploredCall.allCases {
                             pairs.append(
@@ -42,9 +48,10 @@ import Testing
         ].map { (start: Exploration.Start, isText: Bool, calls: [ExploredCall]) in
             Exploration(start: start, relation: .sameKey, isText: isText, calls: calls)
         }
-        + [ExploredCall.delete, .purge].map { call in
-            Exploration(start: .openedFirst, relation: .sameContent, isText: true, calls: [call, .open])
-        }
+        + [
+            Exploration(start: .openedFirst, relation: .sameContent, isText: true, calls: [.delete, .open]),
+            Exploration(start: .lost, relation: .sameName, calls: [.deliver, .storeMoving]),
+        ]
 
     @Test(arguments: pairs) func twoCallsMayOverlap(calls: Exploration) throws {
         let judge = ExplorationJudge(calls)
