@@ -95,7 +95,9 @@ final class History: Sendable {
         let rows = rows()
         let known = rows.bySource
         var there: [SourceName: Int64] = [:]
-        for source in found { there[rows.admitted(SourceName(source.source)), default: 0] += Int64(source.items) }
+        for source in found {
+            there[rows.admitted(SourceName(source.source)), default: 0] += Int64(source.items)
+        }
         for source in Set(known.keys).union(there.keys) {
             let sums = known[source] ?? PrefetchFigures()
             let lost = sums.residents - (there[source] ?? 0)

@@ -107,7 +107,7 @@ struct Stats: CacheCommand {
             case .source:
                 // By name where they are equal: the sort is stable.
                 history.bySource.sorted { $0.figures[.storedBytes] > $1.figures[.storedBytes] }
-                .map { ($0.source, $0.figures) }
+                    .map { ($0.source, $0.figures) }
             case .day: history.byDay.map { (Self.text($0.day), $0.figures) }
             case .week: history.byWeek.map { (Self.text($0.day), $0.figures) }
             }
