@@ -143,6 +143,11 @@ final class Promoter: Sendable {
     private func deleteUnlessAdopted(
         _ entry: LedgerEntry, _ file: FileAttributes.Identity
     ) throws(CacheError) -> Bool {
+        // Under coordination the ledger is not asked: a coordinator may wait for anything.
+        if entry.area == .iCloudDrive {
+            guard try !isNamedByAnother(entry) else { return false }
+            return try files.delete(entry, file, unless: { false })
+        }
         var failure: CacheError?
         let isDeleted = try files.delete(entry, file) {
             do throws(CacheError) {

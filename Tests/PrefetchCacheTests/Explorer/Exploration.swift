@@ -84,7 +84,8 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
             }
         }
         if start == .lost {
-            for name in ["Doc.txt", "Doc (2).txt"].prefix(keys.count) {
+            // Two keys share the file of one content.
+            for name in ["Doc.txt", "Doc (2).txt"].prefix(relation == .sameName ? 2 : 1) {
                 try FileManager.default.removeItem(at: documents.appending(path: name))
             }
         }
@@ -293,7 +294,7 @@ final class ExplorationJudge {
         }
         // A purge looks at one file after the other, also at those opened meanwhile.
         let purges =
-            exploration.relation == .sameContent ? exploration.steps.filter { $0.call == .purge } : []
+            exploration.relation != .sameKey ? exploration.steps.filter { $0.call == .purge } : []
         if !purges.isEmpty { possible.insert(try exploration.inTurn(exploration.steps + purges)) }
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
         // replaced counts as not deleted, and what is opened or stored again as not removed. An open that has died may be
