@@ -19,6 +19,7 @@ final class FlushSchedule: Sendable {
 
     private let engine: Engine
     private let later: CacheEnvironment.RunLater
+    /// How a reader waits while its backlog is written, suspended and without a thread. Tests only count the time.
     private let sleep: @Sendable (Duration) async throws -> Void
     private let state = UnfairMutex(State.idle)
     /// Counts the flushes that were asked for, which distinguishes an idle minute from a busy one.
