@@ -264,7 +264,8 @@ final class Promoter: Sendable {
             do throws(CacheError) {
                 try body()
             } catch {
-                if isMoved, let entry { try ledger.put(entry, replacing: nil) }
+                // Not that of a file that is gone: another process may have stored the key since.
+                if isMoved, let entry, case .any = replaced { try ledger.put(entry, replacing: nil) }
                 throw error
             }
             guard !isMoved, let entry else { return true }
