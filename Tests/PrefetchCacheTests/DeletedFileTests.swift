@@ -30,6 +30,58 @@ import Testing
         #expect(try engine.open("Doc.txt").value?.url == document("Doc.txt"))
     }
 
+    /// Its user deletes the file of a key, or does so at the last moment, and an item of another key would get the name.
+    @Test(arguments: [false, true], [false, true])
+    func aNameLeadsToOneKey(isJoint: Bool, isAtLast: Bool) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        func store(_ key: ItemKey, _ length: Int) throws {
+            _ = try noise(length).withBytes { bytes throws(CacheError) in
+                try engine.store(
+                    bytes, as: ItemMetadata(key: key, destination: .documents("Doc.txt")),
+                    encoding: .automatic)
+            }
+        }
+        try store("first", 5000)
+        #expect(try engine.open("first").value?.url == document("Doc.txt"))
+        let file = document("Doc.txt").path
+        if isAtLast {
+            fileSystem.intercept { operation throws(FileSystemError) in
+                if operation.kind == .rename { _ = unlink(file) }
+            }
+        } else {
+            try FileManager.default.removeItem(atPath: file)
+        }
+        try store("second", 6000)
+        try store("third", 7000)
+        let opened =
+            try isJoint ? engine.open(["second", "third"])[0].get().value : engine.open("second").value
+        fileSystem.intercept { _ in }
+        #expect(try opened.map { try Data(contentsOf: $0.url) } == noise(6000))
+        #expect(opened?.url == document("Doc (2).txt"))
+        #expect(throws: CacheError.self) { try engine.open("first") }
+
+        try store("first", 8000)
+        #expect(try engine.open("first").value?.url == document("Doc.txt"))
+        #expect(try Data(contentsOf: document("Doc.txt")) == noise(8000))
+        #expect(try Data(contentsOf: document("Doc (2).txt")) == noise(6000))
+    }
+
+    /// Forgotten, it no longer keeps its name.
+    @Test func theNameOfADeletedFileIsFreeOnceItIsForgotten() throws {
+        let engine = try container.engine()
+        try engine.store(prose(5000), "Doc.txt")
+        _ = try engine.open("Doc.txt")
+        try FileManager.default.removeItem(at: document("Doc.txt"))
+        #expect(try engine.forget("Doc.txt"))
+        _ = try noise(6000).withBytes { bytes throws(CacheError) in
+            try engine.store(
+                bytes, as: ItemMetadata(key: "other", destination: .documents("Doc.txt")),
+                encoding: .automatic)
+        }
+        #expect(try engine.open("other").value?.url == document("Doc.txt"))
+    }
+
     private func storeAndOpen(_ key: ItemKey, in folder: FolderPath, _ engine: Engine) throws -> PromotedFile?
     {
         let destination = Destination.documents(try FileName(key.string), in: folder)

@@ -215,6 +215,9 @@ private final class InterruptedLedger: PromotionLedger {
     func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
         try ledger.others(withContentOf: entry)
     }
+    func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        try ledger.isPlaceOfAnother(entry)
+    }
     func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
         try ledger.make(changes, flushing: flushing)
     }
@@ -246,6 +249,9 @@ private final class RefusingLedger: PromotionLedger {
     }
     func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
         try ledger.others(withContentOf: entry)
+    }
+    func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        try ledger.isPlaceOfAnother(entry)
     }
     var needsCheckpoint: Bool { ledger.needsCheckpoint }
     func checkpoint() throws(CacheError) { try ledger.checkpoint() }

@@ -34,6 +34,7 @@ import Testing
         func unfinished() -> [LedgerEntry] { [] }
         func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] { [] }
         func others(withContentOf entry: LedgerEntry) -> [LedgerEntry] { [] }
+        func isPlaceOfAnother(_ entry: LedgerEntry) -> Bool { false }
         func make(_ changes: [LedgerChange], flushing: Bool) {}
         var needsCheckpoint: Bool { false }
         func checkpoint() {}

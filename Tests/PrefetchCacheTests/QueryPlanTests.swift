@@ -35,6 +35,24 @@ import Testing
         #expect(plans == ["SEARCH item USING INDEX sqlite_autoindex_item_1 (hash>? AND hash<?)"])
     }
 
+    /// However many files were opened, and however many of them have the same name in other folders.
+    @Test func aFirstOpenFindsWhoHasItsPlaceByAnIndex() throws {
+        let container = try TemporaryContainer()
+        let engine = try container.engine()
+        try engine.store(prose(5000), "Doc.txt")
+        _ = try engine.open("Doc.txt")
+        try engine.close()
+
+        let plan = try DatabaseQueue(path: container.support.appending(path: "ledger.sqlite").path).read {
+            database in
+            try Row.fetchAll(
+                database, sql: "EXPLAIN QUERY PLAN " + Ledger.placeOfAnother,
+                arguments: ["Doc.txt", "", 1, Data(), 2]
+            ).map { $0["detail"] as String? }
+        }
+        #expect(plan == ["SEARCH promotion USING INDEX place (name=? AND folder=?)"])
+    }
+
     @Test(arguments: EvictionPolicyChoice.allCases)
     func anEvictionNeitherSortsNorGoesThroughAllItems(_ policy: EvictionPolicyChoice) throws {
         let container = try TemporaryContainer()

@@ -358,8 +358,9 @@ struct Migrator {
                 // The file can stay: a second copy of one that may be identical would be worse.
                 entry = try promoter.publisher.publish(
                     intent, in: place.folder, passingOverUnreadable: false
-                ) { entry throws(CacheError) in
-                    let placing = try original.move(to: entry, in: place.folder)
+                ) { entry, isAnothers throws(CacheError) in
+                    let placing =
+                        isAnothers ? .isTaken(nil) : try original.move(to: entry, in: place.folder)
                     guard case .isTaken = placing else { return placing }
                     isInPlace = try original.isInPlace(as: entry.name, in: place.folder)
                     return isInPlace ? .isInPlace(entry.adopted) : placing

@@ -106,6 +106,24 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
+    static let placeOfAnother = """
+        SELECT 1 FROM promotion
+        WHERE name = ? COLLATE NOCASE AND folder = ? COLLATE NOCASE AND area = ? AND hash <> ?
+            AND state = ? AND successor IS NULL
+        """
+
+    func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        try read { database in
+            let found = try Int.fetchOne(
+                database.cachedStatement(sql: Self.placeOfAnother),
+                arguments: [
+                    entry.name.string, entry.folder?.string ?? "", Int(entry.area.rawValue),
+                    entry.key.hash.data, LedgerEntry.State.committed.rawValue,
+                ])
+            return found != nil
+        } ?? false
+    }
+
     func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
         // Even after an error something may have been written.
         isLogWritten.store(true, ordering: .relaxed)

@@ -51,6 +51,10 @@ enum LedgerSchema {
         ALTER TABLE promotion ADD COLUMN parts BLOB;
         ALTER TABLE promotion ADD COLUMN successor BLOB;
         """,
+        // Version 5 did not find promotions by the places of their files.
+        """
+        CREATE INDEX place ON promotion (name COLLATE NOCASE, folder COLLATE NOCASE);
+        """,
     ]
 
     /// - Throws: ``CacheError/newerLedger(version:)``; nothing was written in that case.

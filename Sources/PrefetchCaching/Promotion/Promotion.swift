@@ -331,11 +331,12 @@ struct Promotion {
     /// Publishes every file and makes the names durable. An item whose name is taken or rejected waits until the others
     /// are committed, since one of them may have taken it.
     private mutating func publish() {
-        let (publisher, files) = (publisher, files)
+        let (publisher, files, ledger) = (publisher, files, ledger)
         forEach { member throws(CacheError) in
-            let outcome = try publisher.publishOnce(
-                member.entry, from: member.place.staging, in: member.place.folder)
-            if case .isInPlace(let entry) = outcome {
+            if try !ledger.isPlaceOfAnother(member.entry),
+                case .isInPlace(let entry) = try publisher.publishOnce(
+                    member.entry, from: member.place.staging, in: member.place.folder)
+            {
                 member.entry = entry
                 try files.renewMark(of: entry, in: member.place.folder)
             } else {

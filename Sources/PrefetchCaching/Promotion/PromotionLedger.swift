@@ -21,6 +21,10 @@ protocol PromotionLedger: Sendable {
     /// adopted rather than stored twice.
     func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry]
 
+    /// Whether another key was promoted to the place of an entry. Names that differ in the case of letters `A` to `Z` count
+    /// as one: a file system may equate them.
+    func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool
+
     /// Makes all changes or none, even in a crash.
     ///
     /// - Parameter flushing: Whether they are durable when it returns. Otherwise they become durable with the next

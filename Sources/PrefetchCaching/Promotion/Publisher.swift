@@ -24,8 +24,8 @@ final class Publisher: Sendable {
         throws(CacheError) -> LedgerEntry
     {
         try publish(intent, from: staging, in: folder, passingOverUnreadable: true) {
-            entry throws(CacheError) in
-            try publishOnce(entry, from: staging, in: folder)
+            entry, isAnothers throws(CacheError) in
+            isAnothers ? .isTaken(nil) : try publishOnce(entry, from: staging, in: folder)
         } discard: { () throws(CacheError) in
             try files.discardStaged(FilePath(intent.stagedName), in: staging)
         }
@@ -36,20 +36,22 @@ final class Publisher: Sendable {
     /// - Parameters:
     ///   - staging: Where a bundle comes from.
     ///   - passesOverUnreadable: Whether a file that cannot be compared counts as another one. Otherwise the call fails.
-    ///   - rename: Gives the file the name of an entry.
+    ///   - rename: Gives the file the name of an entry, unless that is another key's, which it is told. A key keeps the name
+    ///     of its file even after its user has deleted that: otherwise it would be opened as what has taken the name.
     ///   - discard: Removes the file when another one with its content was adopted, before the commit.
     func publish(
         _ intent: LedgerEntry, from staging: Directory? = nil, in folder: Directory,
         passingOverUnreadable passesOverUnreadable: Bool,
-        _ rename: (LedgerEntry) throws(CacheError) -> Placing,
+        _ rename: (LedgerEntry, Bool) throws(CacheError) -> Placing,
         discard: () throws(CacheError) -> Void = {}
     ) throws(CacheError) -> LedgerEntry {
         var entry = intent
         var number = 1
         while true {
             let tried = entry
+            let isAnothers = try ledger.isPlaceOfAnother(tried)
             let outcome = try destinations.coordinated(.publish, tried) { () throws(CacheError) in
-                try putInPlace(tried, in: folder, passesOverUnreadable, rename, discard)
+                try putInPlace(tried, isAnothers, in: folder, passesOverUnreadable, rename, discard)
             }
             var failure: CacheError?
             switch outcome {
@@ -98,10 +100,10 @@ final class Publisher: Sendable {
 
     /// Publishes the file under the entry's name, or adopts the file that has it.
     private func putInPlace(
-        _ entry: LedgerEntry, in folder: Directory, _ passesOverUnreadable: Bool,
-        _ rename: (LedgerEntry) throws(CacheError) -> Placing, _ discard: () throws(CacheError) -> Void
+        _ entry: LedgerEntry, _ isAnothers: Bool, in folder: Directory, _ passesOverUnreadable: Bool,
+        _ rename: (LedgerEntry, Bool) throws(CacheError) -> Placing, _ discard: () throws(CacheError) -> Void
     ) throws(CacheError) -> Placing {
-        let outcome = try rename(entry)
+        let outcome = try rename(entry, isAnothers)
         guard case .isTaken = outcome else { return outcome }
         do {
             guard try files.isIdentical(entry, in: folder) else { return .isTaken(nil) }

@@ -52,6 +52,10 @@ struct SimulatedLedger: PromotionLedger {
         }
     }
 
+    func isPlaceOfAnother(_ entry: LedgerEntry) -> Bool {
+        all.contains { !$0.isUnfinished && $0.key != entry.key && $0.location == entry.location }
+    }
+
     func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
         let entered = changes.filter { change in !(change.new.map { omitted.contains($0.state) } ?? false) }
         guard let key = entered.lazy.compactMap({ ($0.new ?? $0.old)?.key }).first else { return }

@@ -119,14 +119,18 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
 
     /// All that may come of the calls if each is made at one moment, without those of `absent`. What is called while the first
     /// process is stopped comes in its order.
+    ///
+    /// A delivery whose file its user has deleted begins with a new record, and then takes the name that is free.
     func expected(without absent: [String] = []) throws -> Set<Result> {
         let steps = steps.filter { !absent.contains($0.name) }
         guard let first = steps.first, first.name == "A" else { return [try inTurn(steps)] }
         let others = steps.dropFirst()
-        return Set(
-            try (0...others.count).map { place in
-                try inTurn(others.prefix(place) + [first] + others.dropFirst(place))
-            })
+        var orders = (0...others.count).map { others.prefix($0) + [first] + others.dropFirst($0) }
+        if start == .lost, first.call == .deliver {
+            let forgets = ExploredStep(call: .forget, name: first.name, key: first.key)
+            orders += orders.map { [forgets] + $0 }
+        }
+        return Set(try orders.map { try inTurn(Array($0)) })
     }
 
     /// A call on the file system, or a write of SQLite's.

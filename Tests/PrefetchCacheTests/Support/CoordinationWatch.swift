@@ -119,6 +119,11 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.others(withContentOf: entry)
     }
 
+    func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        watch.expectNoAccess("isPlaceOfAnother")
+        return try ledger.isPlaceOfAnother(entry)
+    }
+
     func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
         watch.expectNoAccess("make")
         try ledger.make(changes, flushing: flushing)
