@@ -144,8 +144,9 @@ import Testing
         #expect(figures[.leftForBudget] == 1 && figures[.leftPurged] == 0)
     }
 
-    /// The removal was to be written when another item of the key has come.
-    @Test func whatIsStoredAgainWhileItsRemovalIsWrittenWasRemoved() throws {
+    /// The removal was to be written when another item of the key has come, be it the next one or the one after that.
+    @Test(arguments: [[], ["read"], ["store", "remove"], ["store", "remove", "store", "remove"]])
+    func whatIsStoredAgainWhileItsRemovalIsWrittenWasRemoved(after acts: [String]) throws {
         let fileSystem = InterceptingFileSystem()
         let container = try TemporaryContainer(budget: .mebibytes(512))
         let engine = try container.engine(fileSystem: fileSystem)
@@ -159,11 +160,46 @@ import Testing
             guard operation.kind == .attributes, operation.name.hasSuffix(name), looks.next() == 0 else {
                 return
             }
-            onAnotherThread { try engine.store(noise(1000), "key") }
+            onAnotherThread {
+                for act in acts + ["store"] {
+                    switch act {
+                    case "read": _ = try engine.read("key", nil)
+                    case "remove": _ = try engine.remove("key")
+                    default: try engine.store(noise(1000), "key")
+                    }
+                }
+            }
         }
         try engine.flush()
         #expect(looks.value > 0)
         let figures = try engine.statistics().figures
-        #expect(figures[.stored] == 4 && figures[.leftRemoved] == 1 && figures[.leftReplaced] == 0)
+        let (stores, removals) = (acts.filter { $0 == "store" }.count, acts.filter { $0 == "remove" }.count)
+        #expect(figures[.stored] == Int64(4 + stores) && figures[.leftRemoved] == Int64(1 + removals))
+        #expect(figures[.leftReplaced] == 0 && figures[.leftPurged] == 0)
+    }
+
+    /// It was there when its removal was to be written, and gone when it was to get its row.
+    @Test func whatIsRemovedBetweenTwoStepsOfTheWritingWasRemoved() throws {
+        let fileSystem = InterceptingFileSystem()
+        let container = try TemporaryContainer(budget: .mebibytes(512))
+        let engine = try container.engine(fileSystem: fileSystem)
+        for key in ["one", "two", "key"] as [ItemKey] { try engine.store(noise(1000), key) }
+        try engine.flush()
+        _ = try engine.remove("key")
+        try engine.store(noise(1000), "key")
+        let looks = CallCounter()
+        let name = ("key" as ItemKey).hash.hexadecimal
+        fileSystem.intercept { operation throws(FileSystemError) in
+            // The first looks for what was removed, the second for what was stored.
+            guard operation.kind == .attributes, operation.name.hasSuffix(name), looks.next() == 1 else {
+                return
+            }
+            onAnotherThread { _ = try engine.remove("key") }
+        }
+        try engine.flush()
+        #expect(looks.value > 1)
+        let figures = try engine.statistics().figures
+        #expect(figures[.stored] == 4 && figures[.leftRemoved] == 2)
+        #expect(figures[.leftReplaced] == 0 && figures[.leftPurged] == 0)
     }
 }

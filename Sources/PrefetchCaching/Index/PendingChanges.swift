@@ -179,10 +179,16 @@ struct PendingChanges: Sendable {
         set(.removed(reason), for: hash)
     }
 
-    /// Notes why the item is gone in whose place another was stored before its removal could be written.
+    /// Notes why the item is gone in whose place another was stored before its removal could be written. What has been noted
+    /// since could only guess.
     mutating func ended(_ hash: KeyHash, because reason: Departure) {
-        guard let entry = entries[hash], case .stored = entry.change, entry.ended == nil else { return }
-        entries[hash]?.ended = End(order: entry.order - 1, reason: reason, uses: 0)
+        guard let entry = entries[hash] else { return }
+        switch entry.change {
+        case .stored, .removed where entry.ended != nil:
+            entries[hash]?.ended = End(
+                order: entry.ended?.order ?? entry.order - 1, reason: reason, uses: entry.ended?.uses ?? 0)
+        default: break
+        }
     }
 
     /// Notes that an item is not on disk, unless there is a newer change.
@@ -395,7 +401,7 @@ struct ChangeWriting {
     /// Writes that an item is gone, which a reconciler may have found before.
     private mutating func writeGone(_ row: CatalogRow, of batch: PendingChanges) throws {
         guard try transaction.isRecorded(row) else {
-            try transaction.deleteRow(row.hash, because: .replaced)
+            try transaction.deleteRow(row.hash, because: batch.entries[row.hash]?.ended?.reason ?? .replaced)
             return try countGone(row, of: batch, because: .purged)
         }
         if let uses = batch.entries[row.hash]?.uses, uses > 0 {

@@ -119,7 +119,7 @@ final class FeedListener: Sendable {
             if refusal != .alreadyPromoted { notes.fault("download: \(key): refused: \(refusal)") }
         case .notModified: notes.did("not modified", key.string)
         case .alreadyCached: notes.did("already cached", key.string)
-        case .alreadyPromoted: notes.did("already promoted", key.string)
+        case .alreadyPromoted: watched.did("already promoted", key)
         case .failed(let error): notes.fault("download: \(error)")
         default: notes.fault("download: \(key): \(outcome)")
         }
