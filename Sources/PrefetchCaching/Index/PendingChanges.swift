@@ -184,7 +184,8 @@ struct PendingChanges: Sendable {
     mutating func ended(_ hash: KeyHash, because reason: Departure) {
         guard let entry = entries[hash] else { return }
         switch entry.change {
-        case .stored, .removed where entry.ended != nil:
+        case .stored,
+            .removed where entry.ended != nil:
             entries[hash]?.ended = End(
                 order: entry.ended?.order ?? entry.order - 1, reason: reason, uses: entry.ended?.uses ?? 0)
         default: break

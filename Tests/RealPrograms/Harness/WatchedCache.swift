@@ -153,7 +153,8 @@ final class WatchedCache: Sendable {
             let (said, did) = (events[event], acts[act] ?? 0)
             // The end of a download that was refused because its key was opened meanwhile.
             let unsaid = event == "refused" ? acts["already promoted"] ?? 0 : 0
-            return (did...did + unsaid).contains(said) ? nil : "events: \(said) say '\(event)' where \(did) were '\(act)'"
+            return (did...did + unsaid).contains(said)
+                ? nil : "events: \(said) say '\(event)' where \(did) were '\(act)'"
         }
             + ["purged", "quarantined", "newerFormat", "catalogRebuilt"].compactMap { event in
                 events[event] == 0 ? nil : "events: \(events[event]) say '\(event)'"
