@@ -47,7 +47,7 @@ import Testing
             database in
             try Row.fetchAll(
                 database, sql: "EXPLAIN QUERY PLAN " + Ledger.placeOfAnother,
-                arguments: ["Doc.txt", "", 1, Data(), 2]
+                arguments: ["Doc.txt", "", 1, Data()]
             ).map { $0["detail"] as String? }
         }
         #expect(plan == ["SEARCH promotion USING INDEX place (name=? AND folder=?)"])

@@ -106,10 +106,11 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
+    /// With the state spelt out, as the index has it.
     static let placeOfAnother = """
         SELECT 1 FROM promotion
         WHERE name = ? COLLATE NOCASE AND folder = ? COLLATE NOCASE AND area = ? AND hash <> ?
-            AND state = ? AND successor IS NULL
+            AND state = \(LedgerEntry.State.committed.rawValue) AND successor IS NULL
         """
 
     func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
@@ -118,7 +119,7 @@ final class Ledger: PromotionLedger {
                 database.cachedStatement(sql: Self.placeOfAnother),
                 arguments: [
                     entry.name.string, entry.folder?.string ?? "", Int(entry.area.rawValue),
-                    entry.key.hash.data, LedgerEntry.State.committed.rawValue,
+                    entry.key.hash.data,
                 ])
             return found != nil
         } ?? false

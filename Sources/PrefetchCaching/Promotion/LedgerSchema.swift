@@ -51,9 +51,9 @@ enum LedgerSchema {
         ALTER TABLE promotion ADD COLUMN parts BLOB;
         ALTER TABLE promotion ADD COLUMN successor BLOB;
         """,
-        // Version 5 did not find promotions by the places of their files.
+        // Version 5 did not find promotions by the places of their files. Intents are not looked for, and cost no write.
         """
-        CREATE INDEX place ON promotion (name COLLATE NOCASE, folder COLLATE NOCASE);
+        CREATE INDEX place ON promotion (name COLLATE NOCASE, folder COLLATE NOCASE) WHERE state = 2;
         """,
     ]
 
