@@ -82,6 +82,30 @@ import Testing
         #expect(try container.files(below: container.caches.appending(path: "incoming")).isEmpty)
     }
 
+    /// The system purges all that is cached, and whoever had stored something opens, or removes, what another process has
+    /// stored since, and dies.
+    @Test(arguments: [false, true])
+    func whatIsTakenAfterAPurgeIsListedWhereOthersLook(isOpened: Bool) throws {
+        var dying: Engine? = try container.engine()
+        #expect(try dying?.store(noise(100), "purged").isStored == true)
+        try FileManager.default.removeItem(at: container.caches)
+        let writer = try container.engine()
+        #expect(try writer.store(noise(100), "key").isStored)
+        try writer.flush()
+        if isOpened {
+            #expect(try dying?.open("key").value?.isFirstOpen == true)
+        } else {
+            #expect(try dying?.remove("key") == true)
+        }
+        dying = nil
+
+        let next = try container.engine()
+        try next.maintain()
+        let statistics = try next.statistics()
+        #expect(statistics.items == 0 && statistics.chargedBytes == 0)
+        #expect(!isOpened || statistics.figures[.opened] == 1)
+    }
+
     /// A folder cannot be unlinked, and a link or a pipe in a lock's place is none that anybody holds.
     @Test(arguments: ["folder", "link", "pipe"], ["0123456789abcdef-1", "0123456789abcdef.lock"])
     func whatCannotBeSweptRefusesNothing(_ kind: String, _ name: String) throws {

@@ -10,7 +10,12 @@ extension Engine {
     /// - Returns: Whether it was cached. What an open has taken meanwhile was not.
     func remove(_ key: ItemKey) throws(CacheError) -> Bool {
         do {
-            if try cachedCopies.remove(key, because: .removed), try !promoter.isPromoted(key) {
+            var isRemoved = try cachedCopies.remove(key, because: .removed)
+            // Another process may have stored it in folders that were created anew.
+            if !isRemoved, try folders.repair() {
+                isRemoved = try cachedCopies.remove(key, because: .removed)
+            }
+            if isRemoved, try !promoter.isPromoted(key) {
                 events.send(.removed(key))
                 return true
             }

@@ -206,11 +206,19 @@ final class Catalog: Sendable {
     /// grants in the old ones are forfeited: the free part is given up, and the reserved part is entered into the new
     /// catalog before anything else is granted.
     func beginWriting() throws(CacheError) {
-        try session.begin {
-            inMemory { state in
-                state.allowance.lose()
-                return state.allowance.bound
-            }
+        try session.begin(forfeit)
+    }
+
+    /// Lists an item that is about to be removed. A process that was a writer in folders that were recreated since is one in
+    /// those that are there, where others look for its list.
+    func intend(toRemove hash: KeyHash) -> WriteIntents.Place {
+        session.intend(toRemove: hash, moving: forfeit)
+    }
+
+    private func forfeit() -> Int64 {
+        inMemory { state in
+            state.allowance.lose()
+            return state.allowance.bound
         }
     }
 
@@ -243,7 +251,7 @@ final class Catalog: Sendable {
     func removing<Result>(
         _ hash: KeyHash, _ body: (WriteIntents.Place) throws(CacheError) -> Result
     ) throws(CacheError) -> Result {
-        let place = session.intend(toRemove: hash)
+        let place = intend(toRemove: hash)
         do throws(CacheError) {
             return try body(place)
         } catch {

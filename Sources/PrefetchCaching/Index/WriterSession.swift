@@ -162,8 +162,15 @@ final class WriterSession: Sendable {
     /// Lists an item that is about to be removed, or whose partial is. A process that only removes takes the lock for that.
     /// Works on every volume: at worst the row of an item that is gone stays until somebody asks for it, or it is evicted
     /// in turn.
-    func intend(toRemove hash: KeyHash) -> WriteIntents.Place {
-        state.withLock { listRemovals([hash], &$0)[0] }
+    ///
+    /// - Parameter moving: As for ``begin(_:)``.
+    func intend(toRemove hash: KeyHash, moving: () -> Int64) -> WriteIntents.Place {
+        state.withLock { state in
+            if let held = state.lock, held.incoming !== folders.current.incoming {
+                listing { () throws(CacheError) in try begin(&state, waiting: false, moving) }
+            }
+            return listRemovals([hash], &state)[0]
+        }
     }
 
     /// As ``intend(toRemove:)``, of items that the transaction under way is about to evict.
@@ -173,17 +180,23 @@ final class WriterSession: Sendable {
 
     private func listRemovals(_ hashes: [KeyHash], _ state: inout State) -> [WriteIntents.Place] {
         let places = hashes.map { state.intents.add($0) }
-        do {
+        listing {
             if state.lock == nil {
                 // Lists all. Without waiting: the catalog may be locked.
                 try begin(&state, waiting: false) { 0 }
             } else {
                 try list(places, &state)
             }
+        }
+        return places
+    }
+
+    private func listing(_ body: () throws -> Void) {
+        do {
+            try body()
         } catch {
             environment.logger.debug("Removals were not listed.", metadata: ["error": "\(error)"])
         }
-        return places
     }
 
     /// The places of what was evicted since the last call.

@@ -24,7 +24,7 @@ struct CachedCopies: Sendable {
         for hash in keys.map(\.hash) {
             do {
                 if try attributes(of: hash) == nil { continue }
-                places.append((hash, catalog.session.intend(toRemove: hash)))
+                places.append((hash, catalog.intend(toRemove: hash)))
             } catch {
                 warn(hash, error)
             }

@@ -300,6 +300,8 @@ final class ExplorationJudge {
         let purges =
             exploration.relation != .sameKey ? exploration.steps.filter { $0.call == .purge } : []
         if !purges.isEmpty { possible.insert(try exploration.inTurn(exploration.steps + purges)) }
+        // A process that dies while it moves a file in leaves a partial, and has dropped the record of one that is gone.
+        let isPartial = schedule.dies && calls["A"] == .storeMoving
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
         // replaced counts as not deleted, and what is opened or stored again as not removed. An open that has died may be
         // completed although the item was removed before. What is stored again can be read before the record is dropped
@@ -309,7 +311,8 @@ final class ExplorationJudge {
                 call == .read && result.outcomes[name] == "miss absent"
                     || result.outcomes[name] == "threw movedOrDeleted" && isRemoved
                     || call == .read && result.outcomes[name] == "A" && schedule.dies
-                        && calls["A"] == .storeAgain
+                        && (calls["A"] == .storeAgain || exploration.start == .lost)
+                    || call == .forget && result.outcomes[name] == "forgot false" && isPartial
                     || call == .delete && result.outcomes[name] == "deleted false"
                     || call == .remove && result.outcomes[name] == "removed false"
                     || call == .purge && (!purges.isEmpty || calls.values.filter { $0 == .purge }.count > 1)
@@ -318,8 +321,6 @@ final class ExplorationJudge {
         let storesTwice = calls.values.contains(.migrate) && calls.values.filter(\.stores).count > 1
         let isSpared = isReplaced && calls.values.contains(.purge)
         let mayLeave = storesTwice || calls.values.contains(where: \.evicts)
-        // A process that dies while it moves a file in leaves a partial, and has dropped the record of one that is gone.
-        let isPartial = schedule.dies && calls["A"] == .storeMoving
         // What its user saves, moves or deletes before it is recorded is theirs alone.
         let isTaken =
             schedule.dies
