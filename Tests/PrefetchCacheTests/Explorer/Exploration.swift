@@ -51,6 +51,16 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
             return (outcomes + holdings).map { "    \($0)\n" }.joined()
         }
 
+        /// As if what has the second name had the first, which nothing has.
+        var renumbered: Result {
+            if holdings.contains(where: { $0.hasPrefix("Documents/Doc.txt:") }) { return self }
+            func renumbered(_ text: String) -> String {
+                text.replacingOccurrences(of: "Doc (2).txt", with: "Doc.txt")
+            }
+            return Result(
+                outcomes: outcomes.mapValues(renumbered), holdings: holdings.map(renumbered).sorted())
+        }
+
         /// The processes that gave up waiting for another one.
         var busy: [String] {
             outcomes.filter { ["threw busy", "threw overtaken"].contains($0.value) }.map(\.key).sorted()
@@ -296,10 +306,18 @@ final class ExplorationJudge {
             let names = optional.indices.filter { choice & 1 << $0 != 0 }.map { optional[$0] }
             possible.formUnion(try expected(without: names))
         }
-        // A purge looks at one file after the other, also at those opened meanwhile.
+        // A purge looks at one file after the other, also at those opened meanwhile, but not at what is being opened.
         let purges =
             exploration.relation != .sameKey ? exploration.steps.filter { $0.call == .purge } : []
-        if !purges.isEmpty { possible.insert(try exploration.inTurn(exploration.steps + purges)) }
+        if !purges.isEmpty {
+            possible.insert(try exploration.inTurn(exploration.steps + purges))
+            possible.insert(
+                try exploration.inTurn(
+                    exploration.steps.map { step in
+                        guard step.call == .purge else { return step }
+                        return ExploredStep(call: .delete, name: step.name, key: step.key)
+                    }))
+        }
         // A process that dies while it moves a file in leaves a partial, and has dropped the record of one that is gone.
         let isPartial = schedule.dies && calls["A"] == .storeMoving
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
@@ -356,7 +374,9 @@ final class ExplorationJudge {
             }
             return result
         }
-        if possible.contains(where: { judged($0) == judged(result) }) { return nil }
+        // Until its record has gone, the name of what is being removed is not free.
+        let found = isRemoved && exploration.relation != .sameKey ? [result, result.renumbered] : [result]
+        if possible.contains(where: { found.map(judged).contains(judged($0)) }) { return nil }
         return "\(exploration), \(schedule):\n\(result)  rather than\n"
             + possible.map { "\($0)" }.joined(separator: "  or\n")
     }
