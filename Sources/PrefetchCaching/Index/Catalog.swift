@@ -33,29 +33,6 @@ final class Catalog: Sendable {
         case closed
     }
 
-    /// How often a transaction was tried again, and whether it may be once more.
-    private struct Attempts {
-        private static let mostRebuilds = 8
-        /// Many, each after a pause: the system may take the next file before it is filled.
-        private static let mostLosses = 200
-        private var rebuilds = 0
-        private var losses = 0
-
-        /// With a new file, because there was none or it was unusable.
-        mutating func goesOnAfterRebuild() -> Bool {
-            rebuilds += 1
-            return rebuilds <= Self.mostRebuilds
-        }
-
-        /// Because the file was removed or replaced in the meantime.
-        mutating func goesOnAfterLoss() -> Bool {
-            // Short: each time it may be there for a moment.
-            Patience.pause(min(losses, 10))
-            losses += 1
-            return losses <= Self.mostLosses
-        }
-    }
-
     /// What the file does not contain yet.
     struct State: Sendable {
         var pending = PendingChanges()
@@ -304,7 +281,7 @@ final class Catalog: Sendable {
         makingRoom: Bool, isReading: Bool = false, _ body: (CatalogFile) throws -> Result
     ) throws(CacheError) -> Result {
         var hasFreed = false
-        var attempts = Attempts()
+        var attempts = CatalogFile.Attempts()
         while true {
             var identity: FileAttributes.Identity?
             do {

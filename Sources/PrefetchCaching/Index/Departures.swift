@@ -2,6 +2,13 @@ internal import Foundation
 internal import GRDB
 internal import PrefetchItemFormat
 
+/// An item that was refused because it is not worth its space.
+struct Declined: Sendable {
+    let source: String
+    /// In milliseconds since 1970.
+    let time: Int64
+}
+
 /// Rows of items that go, and what is remembered of those that left unused or were refused: their keys may still be asked
 /// for.
 extension CatalogTransaction {

@@ -320,13 +320,6 @@ struct PendingChanges: Sendable {
     }
 }
 
-/// An item that was refused because it is not worth its space.
-struct Declined: Sendable {
-    let source: String
-    /// In milliseconds since 1970.
-    let time: Int64
-}
-
 /// Writes changes to the tables, within one transaction.
 ///
 /// The rows are written at once, so that an eviction finds them. The counters, the last number of the order
