@@ -212,8 +212,8 @@ private final class InterruptedLedger: PromotionLedger {
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
         try ledger.committed(after: hash, atMost: limit)
     }
-    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
-        try ledger.others(withContentOf: entry)
+    func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+        try ledger.others(sharing: entry)
     }
     func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
         try ledger.isPlaceOfAnother(entry)
@@ -247,8 +247,8 @@ private final class RefusingLedger: PromotionLedger {
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
         try ledger.committed(after: hash, atMost: limit)
     }
-    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
-        try ledger.others(withContentOf: entry)
+    func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+        try ledger.others(sharing: entry)
     }
     func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
         try ledger.isPlaceOfAnother(entry)

@@ -33,7 +33,7 @@ import Testing
         }
         func unfinished() -> [LedgerEntry] { [] }
         func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] { [] }
-        func others(withContentOf entry: LedgerEntry) -> [LedgerEntry] { [] }
+        func others(sharing entry: LedgerEntry) -> [LedgerEntry] { [] }
         func isPlaceOfAnother(_ entry: LedgerEntry) -> Bool { false }
         func make(_ changes: [LedgerChange], flushing: Bool) {}
         var needsCheckpoint: Bool { false }

@@ -75,7 +75,7 @@ extension Engine {
         else { return false }
         defer { environment.fileSystem.close(file) }
         guard try destinations.onDestination(entry, files.isUnchanged(file, of: entry)) else { return false }
-        return try !promoter.isShared(files.attributes(of: file).identity, entry)
+        return try promoter.sharer(of: files.attributes(of: file).identity, with: entry) == nil
     }
 
     /// Opens the file of an entry, or the folder of a bundle, and hands its content to `body`.

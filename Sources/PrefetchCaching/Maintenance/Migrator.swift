@@ -269,7 +269,7 @@ struct Migrator {
             try destinations.coordinated(
                 .write, entry,
                 { () throws(CacheError) in
-                    guard try files.isIdentical(entry, in: folder) else { return false }
+                    guard try files.identicalFile(to: entry, in: folder) != nil else { return false }
                     // An adopted file may never have been flushed.
                     if !isDryRun { try files.flushFile(of: entry, in: folder) }
                     return true
@@ -340,9 +340,10 @@ struct Migrator {
             if earlier?.state == .intent { return .left(.keyIsTaken) }
             if let earlier, try files.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
             // One that is there already is adopted, and is the user's.
+            let isInPlace = try original.isInPlace(as: target.name, in: place.folder)
             var isMarked = false
             defer { if isMarked { restoreMark(former, of: original) } }
-            if try !original.isInPlace(as: target.name, in: place.folder) {
+            if !isInPlace {
                 isMarked = true
                 try onFiles { () throws(FileSystemError) in
                     try files.mark(original.file, target.backup, in: target.area, place.path)
@@ -353,17 +354,22 @@ struct Migrator {
             try engine.ledger.put(intent, replacing: earlier)
             let withdrawal = [LedgerChange(old: intent, new: earlier)]
             let entry: LedgerEntry
-            var isInPlace = false
             do throws(CacheError) {
                 // The file can stay: a second copy of one that may be identical would be worse.
+                if isInPlace {
+                    let adoption = try promoter.publisher.adopt(
+                        intent, in: place.folder, passingOverUnreadable: false, {})
+                    guard case .isAdopted(let adopted) = adoption else {
+                        try engine.ledger.make(withdrawal)
+                        return .left(.changed)
+                    }
+                    return .adopted(adopted.location)
+                }
                 entry = try promoter.publisher.publish(
                     intent, in: place.folder, passingOverUnreadable: false
-                ) { entry, isAnothers throws(CacheError) in
-                    let placing =
-                        isAnothers ? .isTaken(nil) : try original.move(to: entry, in: place.folder)
-                    guard case .isTaken = placing else { return placing }
-                    isInPlace = try original.isInPlace(as: entry.name, in: place.folder)
-                    return isInPlace ? .isInPlace(entry.adopted) : placing
+                ) { entry throws(CacheError) in
+                    try original.move(to: entry, in: place.folder)
+                } discard: {
                 }
             } catch .destination(_, let error) where error.errno == .staleNFSFileHandle {
                 try engine.ledger.make(withdrawal)
@@ -377,7 +383,6 @@ struct Migrator {
                 }
                 throw error
             }
-            if isInPlace { return .adopted(entry.location) }
             if entry.origin == .adopted {
                 return try original.drop() ? .merged(entry.location) : .left(.changed)
             }

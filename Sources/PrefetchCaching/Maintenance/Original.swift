@@ -62,7 +62,7 @@ struct Original {
             guard error.errno == .fileExists else {
                 throw .destination(files.destinations.path(of: entry), error)
             }
-            return .isTaken(nil)
+            return .isTaken
         }
         guard try files.attributes(of: entry, in: place)?.identity == attributes.identity else {
             // This is a different file, and is moved back.
@@ -72,7 +72,7 @@ struct Original {
                     entry.name.path, in: place.descriptor, to: name, in: folder.descriptor, .exclusive))
             throw stale(entry)
         }
-        return .isInPlace(entry)
+        return .isInPlace
     }
 
     private func stale(_ entry: LedgerEntry) -> CacheError {

@@ -52,15 +52,16 @@ extension Engine {
         guard try destinations.onDestination(entry, files.isUnchanged(file, of: entry)) else {
             return report.changed.append(purged)
         }
-        guard try !promoter.isShared(found.identity, entry) else { return report.shared.append(purged) }
+        guard try promoter.sharer(of: found.identity, with: entry) == nil else {
+            return report.shared.append(purged)
+        }
         guard !isDryRun else { return report.purged.append(purged) }
         let staging = try destinations.stagingFolder(for: folder, entry.area, entry.folder)
         var failure: CacheError?
         // Looking at its content took a while.
-        func isWanted() -> Bool {
+        func isInUse() -> Bool {
             do throws(CacheError) {
-                if try files.lastUse(file, of: entry) >= time { return true }
-                return try promoter.isNamedByAnother(entry)
+                return try files.lastUse(file, of: entry) >= time
             } catch {
                 failure = error
                 return true
@@ -72,11 +73,11 @@ extension Engine {
             let aside = files.nextAsideName(entry.key)
             guard let bundle else {
                 return try files.removal.remove(
-                    file, found, entry.name, in: folder, by: aside, in: staging, unless: isWanted)
+                    file, found, entry.name, in: folder, by: aside, in: staging, unless: isInUse)
             }
             return try files.removal.remove(
                 bundle, photograph ?? [], entry.name, in: folder, by: aside,
-                and: FilePath(files.nextStagedName(entry.key)), in: staging, unless: isWanted)
+                and: FilePath(files.nextStagedName(entry.key)), in: staging, unless: isInUse)
         }
         if let failure { throw failure }
         switch removal {

@@ -25,13 +25,13 @@ struct CautiousRemoval {
     ///   - found: Its attributes when it was inspected.
     ///   - aside: A unique name, so that nothing is replaced.
     ///   - staging: A folder on the same volume.
-    ///   - isWanted: Whether there is another reason to leave it. Asked when nobody finds it any longer.
+    ///   - isInUse: Whether it was used since. Asked when nobody finds it any longer.
     func remove(
         _ file: Descriptor?, _ found: FileAttributes, _ name: FileName, in folder: Directory,
-        by aside: FilePath, in staging: Directory, unless isWanted: () -> Bool = { false }
+        by aside: FilePath, in staging: Directory, unless isInUse: () -> Bool = { false }
     ) throws(FileSystemError) -> Removal {
         try remove(name, in: folder, by: aside, in: staging) { () throws(FileSystemError) in
-            guard try isStill(file, found, at: aside, in: staging), !isWanted() else { return false }
+            guard try isStill(file, found, at: aside, in: staging), !isInUse() else { return false }
             try fileSystem.unlink(aside, in: staging.descriptor)
             return true
         }
@@ -72,10 +72,10 @@ struct CautiousRemoval {
     func remove(
         _ bundle: BundleFolder, _ found: [FileAttributes], _ name: FileName, in folder: Directory,
         by aside: FilePath, and leftover: FilePath, in staging: Directory,
-        unless isWanted: () -> Bool = { false }
+        unless isInUse: () -> Bool = { false }
     ) throws(FileSystemError) -> Removal {
         try remove(name, in: folder, by: aside, in: staging) { () throws(FileSystemError) in
-            guard try isStill(bundle, found, at: aside, in: staging), !isWanted() else { return false }
+            guard try isStill(bundle, found, at: aside, in: staging), !isInUse() else { return false }
             // Each name is durable before the next: after a power cut, the folder must not be back and lack files.
             try fileSystem.synchronize(staging.descriptor)
             try fileSystem.synchronize(folder.descriptor)

@@ -93,14 +93,16 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
-    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+    func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
         try read { database in
             try Row.fetchAll(
                 database.cachedStatement(
                     sql: LedgerEntry.select
-                        + " WHERE contentChecksum = ? AND contentLength = ? AND hash <> ?"),
+                        + " WHERE hash <> ?"
+                        + " AND (contentChecksum = ? AND contentLength = ? OR name = ? COLLATE NOCASE)"),
                 arguments: [
-                    Int64(bitPattern: entry.contentChecksum), entry.contentBytes, entry.key.hash.data,
+                    entry.key.hash.data, Int64(bitPattern: entry.contentChecksum), entry.contentBytes,
+                    entry.name.string,
                 ]
             ).compactMap(LedgerEntry.init)
         } ?? []

@@ -251,8 +251,12 @@ struct LedgerChange: Sendable, Hashable {
     /// What takes its place; `nil` to remove it.
     let new: LedgerEntry?
 
+    /// That an entry is there, on which other changes depend. Nothing is written.
+    static func requiring(_ entry: LedgerEntry) -> LedgerChange { LedgerChange(old: entry, new: entry) }
+
     /// - Returns: Whether the row was as expected.
     func make(in database: Database) throws -> Bool {
+        if let old, old == new { return try LedgerEntry.fetch(old.key.hash, from: database) == old }
         if let new { return try new.write(replacing: old, to: database) }
         return try old?.delete(from: database) ?? true
     }

@@ -67,18 +67,19 @@ final class PromotedFiles: Sendable {
         return try fileSystem.birthTime(of: file) == birthTime
     }
 
-    /// Whether the file under the entry's name holds exactly the content of the item.
-    func isIdentical(_ entry: LedgerEntry, in folder: Directory) throws(CacheError) -> Bool {
+    /// The file under the entry's name, before it was read, if it holds exactly the content of the item.
+    func identicalFile(to entry: LedgerEntry, in folder: Directory) throws(CacheError) -> FileAttributes? {
         guard let attributes = try attributes(of: entry, in: folder), attributes.kind == entry.kind,
             attributes.length == entry.contentBytes || !entry.parts.isEmpty
-        else { return false }
+        else { return nil }
         do throws(FileSystemError) {
-            return try checksum(of: entry.name.path, in: folder, entry) == entry.contentChecksum
+            let checksum = try checksum(of: entry.name.path, in: folder, entry)
+            return checksum == entry.contentChecksum ? attributes : nil
         } catch {
             guard error.isNotFound || error.isNotRegularFile else {
                 throw .destination(destinations.path(of: entry), error)
             }
-            return false
+            return nil
         }
     }
 
@@ -422,14 +423,12 @@ final class PromotedFiles: Sendable {
         return CacheLayout.staged(key.hash, session: environment.session, number: number).string
     }
 
-    /// Removes the file of a promotion, durably, unless it is changed or replaced meanwhile, or wanted. Of a folder with files
-    /// that are not of the bundle, these stay.
+    /// Removes the file of a promotion, durably, unless it is changed or replaced meanwhile. Of a folder with files that are not
+    /// of the bundle, these stay.
     ///
     /// - Parameter identity: Of the file that was found. Another one stays.
     /// - Returns: Whether it was there and was removed.
-    func delete(
-        _ entry: LedgerEntry, _ identity: FileAttributes.Identity, unless isWanted: () -> Bool
-    ) throws(CacheError) -> Bool {
+    func delete(_ entry: LedgerEntry, _ identity: FileAttributes.Identity) throws(CacheError) -> Bool {
         let folder = try destinations.coordinated(.readMetadata, entry) { () throws(CacheError) in
             try destinations.existingFolder(of: entry)
         }
@@ -442,8 +441,8 @@ final class PromotedFiles: Sendable {
             do throws(FileSystemError) {
                 guard
                     try entry.parts.isEmpty
-                        ? deleteFile(entry, found, in: folder, by: staging, unless: isWanted)
-                        : deleteBundle(entry, identity, in: folder, by: staging, unless: isWanted)
+                        ? deleteFile(entry, found, in: folder, by: staging)
+                        : deleteBundle(entry, identity, in: folder, by: staging)
                 else { return false }
                 try fileSystem.synchronizeMove(from: staging, to: folder)
             } catch {
@@ -456,8 +455,7 @@ final class PromotedFiles: Sendable {
 
     /// - Returns: Whether it was there, and as it was found.
     private func deleteFile(
-        _ entry: LedgerEntry, _ found: FileAttributes, in folder: Directory, by staging: Directory,
-        unless isWanted: () -> Bool
+        _ entry: LedgerEntry, _ found: FileAttributes, in folder: Directory, by staging: Directory
     ) throws(FileSystemError) -> Bool {
         var file: Descriptor?
         do {
@@ -467,14 +465,14 @@ final class PromotedFiles: Sendable {
         }
         defer { if let file { fileSystem.close(file) } }
         let removed = try removal.remove(
-            file, found, entry.name, in: folder, by: nextAsideName(entry.key), in: staging, unless: isWanted)
+            file, found, entry.name, in: folder, by: nextAsideName(entry.key), in: staging)
         return if case .removed = removed { true } else { false }
     }
 
     /// - Returns: Whether it was there.
     private func deleteBundle(
         _ entry: LedgerEntry, _ identity: FileAttributes.Identity, in folder: Directory,
-        by staging: Directory, unless isWanted: () -> Bool
+        by staging: Directory
     ) throws(FileSystemError) -> Bool {
         guard let bundle = try BundleFolder(entry.name.path, in: folder, entry.parts),
             try fileSystem.attributes(of: bundle.folder).identity == identity
@@ -482,11 +480,11 @@ final class PromotedFiles: Sendable {
         if let found = try bundle.photograph() {
             let removed = try removal.remove(
                 bundle, found, entry.name, in: folder, by: nextAsideName(entry.key),
-                and: FilePath(nextStagedName(entry.key)), in: staging, unless: isWanted)
+                and: FilePath(nextStagedName(entry.key)), in: staging)
             switch removed {
             case .removed: return true
             case .missing: return false
-            case .putBack: if isWanted() { return false }
+            case .putBack: break
             }
         }
         // One that its user has moved since is the user's, with all that is in it.

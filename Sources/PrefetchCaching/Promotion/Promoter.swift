@@ -30,7 +30,8 @@ final class Promoter: Sendable {
         stager = Stager(
             environment: environment, folders: folders, files: files, copies: copies, ledger: ledger,
             admission: admission, codecs: codecs, leftovers: leftovers)
-        publisher = Publisher(files: files, copies: copies, ledger: ledger, admission: admission)
+        publisher = Publisher(
+            files: files, copies: copies, ledger: ledger, locks: locks, admission: admission)
         replacement = Replacement(files: files, ledger: ledger)
         recovery = Recovery(
             leftovers: leftovers, stager: stager, publisher: publisher, replacement: replacement)
@@ -123,42 +124,38 @@ final class Promoter: Sendable {
             guard let entry = try resolvedEntry(of: key) else { return (false, false) }
             // Otherwise a file that a purge moved aside would come back.
             _ = try recoveredFile(of: entry)
-            let found = try files.existingAttributes(of: entry)?.identity
-            let shared = try found.flatMap { file throws(CacheError) in
-                try isShared(file, entry) ? file : nil
-            }
-            var isDeleted = false
-            if let found, shared == nil { isDeleted = try deleteUnlessAdopted(entry, found) }
-            if !isDeleted { try flushRemovals() }
-            try copies.drop([key])
-            try ledger.remove(entry)
-            // Each of two keys may have left it to the other.
-            if let shared, try !isShared(shared, entry) { isDeleted = try deleteUnlessAdopted(entry, shared) }
+            let isDeleted = try delete(entry)
             if isDeleted { tidy(after: entry) }
             return (true, isDeleted)
         }
     }
 
-    /// - Returns: Whether it was there, and no other key was promoted to it since.
-    private func deleteUnlessAdopted(
-        _ entry: LedgerEntry, _ file: FileAttributes.Identity
-    ) throws(CacheError) -> Bool {
-        // Under coordination the ledger is not asked: a coordinator may wait for anything.
-        if entry.area == .iCloudDrive {
-            guard try !isNamedByAnother(entry) else { return false }
-            return try files.delete(entry, file, unless: { false })
-        }
-        var failure: CacheError?
-        let isDeleted = try files.delete(entry, file) {
+    /// Removes the file and the record of a promotion. The caller holds the lock of the key.
+    ///
+    /// - Returns: Whether the file was there and was removed.
+    private func delete(_ entry: LedgerEntry) throws(CacheError) -> Bool {
+        while true {
+            let found = try files.existingAttributes(of: entry)?.identity
+            let sharer = try found.flatMap { file throws(CacheError) in
+                try self.sharer(of: file, with: entry)
+            }
+            var isDeleted = false
+            if let found, sharer == nil { isDeleted = try files.delete(entry, found) }
+            if !isDeleted { try flushRemovals() }
+            try copies.drop([entry.key])
+            let removal = LedgerChange(old: entry, new: nil)
+            guard let sharer else {
+                try ledger.make([removal])
+                return isDeleted
+            }
             do throws(CacheError) {
-                return try isNamedByAnother(entry)
-            } catch {
-                failure = error
-                return true
+                // Otherwise each of two keys may leave the file to the other.
+                try ledger.make([.requiring(sharer), removal])
+                return false
+            } catch .overtaken(let key) where key == sharer.key {
+                continue
             }
         }
-        if let failure { throw failure }
-        return isDeleted
     }
 
     /// Removes the folders that the removal of a file has left empty. A failure is only logged: the file is gone.
@@ -179,26 +176,11 @@ final class Promoter: Sendable {
         }
     }
 
-    /// Whether another key was promoted to the same file: an identical one is adopted rather than stored twice.
-    func isShared(_ identity: FileAttributes.Identity, _ entry: LedgerEntry) throws(CacheError) -> Bool {
-        for other in try ledger.others(withContentOf: entry) {
-            // The paths may differ: the file system may equate names, or one of the folders be a symbolic link.
-            if try files.existingAttributes(of: other)?.identity == identity { return true }
-        }
-        return false
-    }
-
-    /// Whether another key was promoted, or is about to be, to the file of an entry, which has lost its name since
-    /// ``isShared(_:_:)`` has denied that. A file that was written there since is another one.
-    func isNamedByAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
-        // A file system may ignore case.
-        func path(_ entry: LedgerEntry) -> String {
-            "\(entry.folder?.string ?? "")/\(entry.name.string)".lowercased()
-        }
-        return try ledger.others(withContentOf: entry).contains { other in
-            other.area == entry.area && path(other) == path(entry)
-                && (other.isUnfinished || other.isAdopted ?? true)
-        }
+    /// The promotion of another key to the same file: an identical one is adopted rather than stored twice. While the caller
+    /// holds the lock of the entry's key, nobody adopts its file.
+    func sharer(of file: FileAttributes.Identity, with entry: LedgerEntry) throws(CacheError) -> LedgerEntry?
+    {
+        try publisher.sharers(of: file, with: entry).first { $0.state == .committed }
     }
 
     /// Whether a key was promoted, as soon as no living process is at work on that.
@@ -307,10 +289,8 @@ final class Promoter: Sendable {
             if let file { entry = try stager.unpack(file, as: entry, in: staging) }
             if let earlier, present != nil {
                 let replaced = try replacement.replace(earlier, by: entry, in: staging) {
-                    identity throws(CacheError) in
-                    try isShared(identity, earlier)
-                } adoptedBy: { () throws(CacheError) in
-                    try isNamedByAnother(earlier)
+                    file throws(CacheError) in
+                    try sharer(of: file, with: earlier) != nil
                 }
                 if replaced == nil { try files.discardStaged(FilePath(entry.stagedName), in: staging) }
                 return replaced.map(files.destinations.firstOpened)

@@ -334,11 +334,10 @@ struct Promotion {
         let (publisher, files, ledger) = (publisher, files, ledger)
         forEach { member throws(CacheError) in
             if try !ledger.isPlaceOfAnother(member.entry),
-                case .isInPlace(let entry) = try publisher.publishOnce(
+                case .isInPlace = try publisher.publishOnce(
                     member.entry, from: member.place.staging, in: member.place.folder)
             {
-                member.entry = entry
-                try files.renewMark(of: entry, in: member.place.folder)
+                try files.renewMark(of: member.entry, in: member.place.folder)
             } else {
                 member.isWaiting = true
             }
@@ -371,7 +370,8 @@ struct Promotion {
         for member in members {
             results[member.index] = Result { () throws(CacheError) in
                 let committed = try publisher.publish(
-                    member.entry, from: member.place.staging, in: member.place.folder)
+                    member.entry, from: member.place.staging, in: member.place.folder,
+                    holding: keys.map(\.hash))
                 return .hit(destinations.firstOpened(committed))
             }
         }

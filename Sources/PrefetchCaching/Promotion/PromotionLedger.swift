@@ -17,9 +17,9 @@ protocol PromotionLedger: Sendable {
     /// At most `limit` committed promotions, in the order of their hashes: those after `hash`, or the first.
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry]
 
-    /// The entries of other keys with the same content, which may have the same file: one that is identical is
-    /// adopted rather than stored twice.
-    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry]
+    /// The entries of other keys that may have the same file: those with the same content, as an identical file is adopted
+    /// rather than stored twice, and those with the same name. Reads all entries.
+    func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry]
 
     /// Whether another key was promoted to the place of an entry. Names that differ in the case of letters `A` to `Z` count
     /// as one: a file system may equate them.

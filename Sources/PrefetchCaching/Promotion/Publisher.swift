@@ -1,4 +1,5 @@
 internal import PrefetchFileSystem
+internal import PrefetchItemFormat
 internal import SystemPackage
 
 /// The second half of a promotion: a staged file gets its name, and the promotion is committed.
@@ -6,10 +7,15 @@ final class Publisher: Sendable {
     let files: PromotedFiles
     let copies: CachedCopies
     let ledger: any PromotionLedger
+    let locks: KeyLock
     let admission: Admission
 
-    init(files: PromotedFiles, copies: CachedCopies, ledger: any PromotionLedger, admission: Admission) {
+    init(
+        files: PromotedFiles, copies: CachedCopies, ledger: any PromotionLedger, locks: KeyLock,
+        admission: Admission
+    ) {
         self.files = files
+        self.locks = locks
         self.copies = copies
         self.ledger = ledger
         self.admission = admission
@@ -20,44 +26,56 @@ final class Publisher: Sendable {
     private var support: SupportFolders { destinations.support }
 
     /// Publishes the staged file under its name, or under the next one that is free and accepted, and commits.
-    func publish(_ intent: LedgerEntry, from staging: Directory, in folder: Directory)
-        throws(CacheError) -> LedgerEntry
-    {
-        try publish(intent, from: staging, in: folder, passingOverUnreadable: true) {
-            entry, isAnothers throws(CacheError) in
-            isAnothers ? .isTaken(nil) : try publishOnce(entry, from: staging, in: folder)
+    ///
+    /// - Parameter held: The keys whose locks the caller holds.
+    func publish(
+        _ intent: LedgerEntry, from staging: Directory, in folder: Directory, holding held: [KeyHash] = []
+    ) throws(CacheError) -> LedgerEntry {
+        try publish(intent, from: staging, in: folder, holding: held, passingOverUnreadable: true) {
+            entry throws(CacheError) in
+            try publishOnce(entry, from: staging, in: folder)
         } discard: { () throws(CacheError) in
             try files.discardStaged(FilePath(intent.stagedName), in: staging)
         }
     }
 
-    /// Publishes a file from anywhere, as ``publish(_:from:in:)`` does one from staging.
+    /// Publishes a file from anywhere, as ``publish(_:from:in:holding:)`` does one from staging.
+    ///
+    /// A key keeps the name of its file even after its user has deleted that: otherwise it would be opened as what has taken
+    /// the name.
     ///
     /// - Parameters:
     ///   - staging: Where a bundle comes from.
     ///   - passesOverUnreadable: Whether a file that cannot be compared counts as another one. Otherwise the call fails.
-    ///   - rename: Gives the file the name of an entry, unless that is another key's, which it is told. A key keeps the name
-    ///     of its file even after its user has deleted that: otherwise it would be opened as what has taken the name.
+    ///   - rename: Gives the file the name of an entry.
     ///   - discard: Removes the file when another one with its content was adopted, before the commit.
     func publish(
         _ intent: LedgerEntry, from staging: Directory? = nil, in folder: Directory,
-        passingOverUnreadable passesOverUnreadable: Bool,
-        _ rename: (LedgerEntry, Bool) throws(CacheError) -> Placing,
-        discard: () throws(CacheError) -> Void = {}
+        holding held: [KeyHash] = [], passingOverUnreadable passesOverUnreadable: Bool,
+        _ rename: (LedgerEntry) throws(CacheError) -> Placing,
+        discard: () throws(CacheError) -> Void
     ) throws(CacheError) -> LedgerEntry {
         var entry = intent
         var number = 1
         while true {
             let tried = entry
-            let isAnothers = try ledger.isPlaceOfAnother(tried)
-            let outcome = try destinations.coordinated(.publish, tried) { () throws(CacheError) in
-                try putInPlace(tried, isAnothers, in: folder, passesOverUnreadable, rename, discard)
+            var placing = Placing.isTaken
+            if try !ledger.isPlaceOfAnother(tried) {
+                placing = try destinations.coordinated(.publish, tried) { () throws(CacheError) in
+                    try rename(tried)
+                }
             }
             var failure: CacheError?
-            switch outcome {
-            case .isInPlace(let placed): return try commit(placed, from: staging, in: folder)
-            case .isTaken(let error):
-                failure = error
+            switch placing {
+            case .isInPlace: return try commit(tried, from: staging, in: folder)
+            case .isTaken:
+                switch try adopt(
+                    tried, in: folder, holding: held, passingOverUnreadable: passesOverUnreadable, discard)
+                {
+                case .isAdopted(let adopted): return adopted
+                case .isChanged: continue
+                case .isAnother(let error): failure = error
+                }
                 repeat {
                     number += 1
                     entry.name = entry.plainName.numbered(number)
@@ -90,36 +108,78 @@ final class Publisher: Sendable {
     }
 
     enum Placing {
-        /// The entry says where the file comes from.
-        case isInPlace(LedgerEntry)
-        /// The name is taken by another file, or that file could not be adopted.
-        case isTaken(CacheError?)
+        case isInPlace
+        /// Another file has the name.
+        case isTaken
         /// The file system does not accept the name.
         case isRefused(FileSystemError)
     }
 
-    /// Publishes the file under the entry's name, or adopts the file that has it.
-    private func putInPlace(
-        _ entry: LedgerEntry, _ isAnothers: Bool, in folder: Directory, _ passesOverUnreadable: Bool,
-        _ rename: (LedgerEntry, Bool) throws(CacheError) -> Placing, _ discard: () throws(CacheError) -> Void
-    ) throws(CacheError) -> Placing {
-        let outcome = try rename(entry, isAnothers)
-        guard case .isTaken = outcome else { return outcome }
+    enum Adoption {
+        /// The promotion is committed.
+        case isAdopted(LedgerEntry)
+        /// The file was changed, moved or removed meanwhile.
+        case isChanged
+        /// It has other content, belongs to a key that is being worked on, or could not be made durable.
+        case isAnother(CacheError?)
+    }
+
+    /// Promotes a key to the file that has the name of its entry, if that is identical.
+    ///
+    /// Meanwhile the locks of all keys that have this file are held: who removes or replaces a file, under the lock of its
+    /// key, sees all others that have it, and gets no new ones. A lock that is not free is not waited for: two who hold one
+    /// and wait for another might wait for each other.
+    ///
+    /// - Parameters:
+    ///   - held: The keys whose locks the caller holds, beside that of the entry.
+    ///   - passesOverUnreadable: Whether a file that cannot be compared counts as another one.
+    ///   - discard: Removes what the key was to be promoted to, before the commit.
+    func adopt(
+        _ entry: LedgerEntry, in folder: Directory, holding held: [KeyHash] = [],
+        passingOverUnreadable passesOverUnreadable: Bool, _ discard: () throws(CacheError) -> Void
+    ) throws(CacheError) -> Adoption {
+        let identical: FileAttributes?
         do {
-            guard try files.isIdentical(entry, in: folder) else { return .isTaken(nil) }
+            identical = try destinations.coordinated(.readContent, entry) { () throws(CacheError) in
+                try files.identicalFile(to: entry, in: folder)
+            }
         } catch .destination(_, let error) where passesOverUnreadable && error.isNotPermitted {
-            // A file that is not readable cannot be adopted.
-            return .isTaken(nil)
+            return .isAnother(nil)
         }
-        do {
-            try files.flushFile(of: entry, in: folder)
-            // The name may be as new as the content, and the staged file is the only durable copy so far.
-            try destinations.onDestination(entry, fileSystem.synchronize(folder.descriptor))
-            try discard()
-            return .isInPlace(entry.adopted)
-        } catch {
-            return .isTaken(error)
+        guard let identical else { return .isAnother(nil) }
+        let sharers = try sharers(of: identical.identity, with: entry).map(\.key.hash)
+            .filter { !held.contains($0) }
+        return try locks.holdFree(sharers) { isHeld throws(CacheError) in
+            guard sharers.allSatisfy(isHeld) else { return .isAnother(nil) }
+            let failure = try destinations.coordinated(.publish, entry) {
+                () throws(CacheError) -> Adoption? in
+                guard try files.attributes(of: entry, in: folder)?.isUnchanged(since: identical) ?? false
+                else { return .isChanged }
+                do throws(CacheError) {
+                    try files.flushFile(of: entry, in: folder)
+                    // The name may be as new as the content, and the staged file is the only durable copy so far.
+                    try destinations.onDestination(entry, fileSystem.synchronize(folder.descriptor))
+                    try discard()
+                    return nil
+                } catch {
+                    return .isAnother(error)
+                }
+            }
+            if let failure { return failure }
+            return .isAdopted(try commit(entry.adopted, from: nil, in: folder))
         }
+    }
+
+    /// The entries of other keys, complete or under way, whose file is the one that was found under the name of an entry.
+    func sharers(of file: FileAttributes.Identity, with entry: LedgerEntry) throws(CacheError)
+        -> [LedgerEntry]
+    {
+        var sharers: [LedgerEntry] = []
+        for other in try ledger.others(sharing: entry) {
+            // The paths may differ: the file system may equate names, or one of the folders be a symbolic link.
+            if try files.existingAttributes(of: other)?.identity == file { sharers.append(other) }
+        }
+        return sharers
     }
 
     /// Gives the staged file its name, if it is the very one that was staged: any process that can write to a staging
@@ -148,9 +208,9 @@ final class Publisher: Sendable {
                     fileSystem.rename(
                         name, in: staging.descriptor, to: entry.name.path, in: folder.descriptor, .exclusive))
             }
-            return .isInPlace(entry)
+            return .isInPlace
         } catch .destination(_, let error) where error.errno == .fileExists {
-            return .isTaken(nil)
+            return .isTaken
         } catch .destination(_, let error) where error.isRefusedName {
             return .isRefused(error)
         }
@@ -191,7 +251,7 @@ final class Publisher: Sendable {
     /// it.
     private func excludedOthers(than entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
         guard entry.origin == .adopted, entry.backup == .include else { return [] }
-        return try ledger.others(withContentOf: entry).filter {
+        return try ledger.others(sharing: entry).filter {
             $0.state == .committed && $0.backup == .exclude
         }
     }

@@ -155,7 +155,7 @@ struct Recovery: Sendable {
         throws(CacheError) -> LedgerEntry?
     {
         if try wasStaged(file, by: intent, in: folder) { return intent }
-        guard try files.isIdentical(intent, in: folder) else { return nil }
+        guard try files.identicalFile(to: intent, in: folder) != nil else { return nil }
         // Adopted, or about to be: it may never have been flushed.
         try files.flushFile(of: intent, in: folder)
         return intent.adopted

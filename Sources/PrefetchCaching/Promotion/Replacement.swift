@@ -21,12 +21,10 @@ struct Replacement: Sendable {
     ///   - new: The intent of the newer version, which is complete and durable in `staging`, and stays there if it is not
     ///     used.
     ///   - isShared: Whether another key was promoted to a file.
-    ///   - isAdopted: Whether another key was promoted to the older version since. Asked when that has lost its name.
     /// - Returns: `nil` when the older version is not what was promoted, or cannot be told to be, and stays.
     func replace(
         _ old: LedgerEntry, by new: LedgerEntry, in staging: Directory,
-        unless isShared: (FileAttributes.Identity) throws(CacheError) -> Bool,
-        adoptedBy isAdopted: () throws(CacheError) -> Bool
+        unless isShared: (FileAttributes.Identity) throws(CacheError) -> Bool
     ) throws(CacheError) -> LedgerEntry? {
         guard old.area == new.area, old.folder == new.folder,
             let folder = try destinations.existingFolder(of: old),
@@ -48,15 +46,12 @@ struct Replacement: Sendable {
             let isUnchanged: Bool
             do throws(FileSystemError) {
                 try exchange(old, name, in: staging, folder)
-                let isStill =
+                isUnchanged =
                     if let bundle {
                         try files.removal.isStill(bundle, photograph, at: name, in: staging)
                     } else {
                         try files.removal.isStill(file, found, at: name, in: staging)
                     }
-                let isOthers = Result { () throws(CacheError) in try isAdopted() }
-                // What cannot be told stays as it is.
-                isUnchanged = if isStill, case .success(false) = isOthers { true } else { false }
                 if !isUnchanged { try putBack(pending, name, from: staging, in: folder) }
             } catch {
                 // Otherwise recovery finds out what was exchanged.

@@ -45,10 +45,11 @@ struct SimulatedLedger: PromotionLedger {
         return Array(later.sorted { $0.key.hash < $1.key.hash }.prefix(limit))
     }
 
-    func others(withContentOf entry: LedgerEntry) -> [LedgerEntry] {
+    func others(sharing entry: LedgerEntry) -> [LedgerEntry] {
         all.filter { other in
-            other.key != entry.key && other.contentBytes == entry.contentBytes
-                && other.contentChecksum == entry.contentChecksum
+            other.key != entry.key
+                && (other.contentBytes == entry.contentBytes
+                    && other.contentChecksum == entry.contentChecksum || other.name == entry.name)
         }
     }
 

@@ -114,9 +114,9 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.committed(after: hash, atMost: limit)
     }
 
-    func others(withContentOf entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
+    func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
         watch.expectNoAccess("others")
-        return try ledger.others(withContentOf: entry)
+        return try ledger.others(sharing: entry)
     }
 
     func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {

@@ -78,17 +78,16 @@ import Testing
         guard case .miss(.absent) = try engine.open("film") else { Issue.record("opened"); return }
     }
 
-    /// Another key is opened to a file of that name and content, and adopts it, before it is moved aside.
+    /// Another key is opened to a file of that name and content, which is about to go: it gets one of its own.
     @Test(arguments: [false, true])
-    func aFileThatAnotherKeyAdoptsMeanwhileStays(whileReplaced: Bool) throws {
+    func aFileThatIsBeingRemovedIsNotAdopted(whileReplaced: Bool) throws {
         let opened = try open(item("one"))
         let other = try container.engine()
-        try prose(5000).withBytes { bytes throws(CacheError) in
-            _ = try other.store(bytes, as: item("two"), encoding: .automatic)
-        }
-        let adopt: @Sendable () throws -> Void = { [path = opened.path] in
+        try store("two", for: other)
+        let secondPath = opened.path.removingLastComponent().appending("Film (2)")
+        let open: @Sendable () throws -> Void = {
             let found = try other.open("two").value?.path
-            #expect(found == path)
+            #expect(found == secondPath)
         }
         if whileReplaced {
             let isOver = Atomic<Bool>(false)
@@ -96,7 +95,7 @@ import Testing
                 guard operation.kind == .rename, operation.newName == "Film",
                     !isOver.exchange(true, ordering: .relaxed)
                 else { return }
-                do { try adopt() } catch { Issue.record(error) }
+                do { try open() } catch { Issue.record(error) }
             }
             var newer = item("one")
             newer.intent = .userRequested
@@ -107,12 +106,48 @@ import Testing
             _ = try prose(6000, seed: 1).withBytes { bytes throws(CacheError) in
                 try store.commit(appending: bytes)
             }
+            #expect(try Data(contentsOf: opened.url) == prose(6000, seed: 1))
         } else {
-            whenMovedAside("Film", adopt)
-            #expect(try engine.purgeExcluded(unusedSince: .max, isDryRun: false).purged == [])
+            whenMovedAside("Film", open)
+            let report = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
+            #expect(report.purged.map(\.key) == ["one"], "\(report)")
         }
+        #expect(try Data(contentsOf: URL(filePath: secondPath.string)) == prose(5000))
+        #expect(try other.open("two").value?.path == secondPath)
+    }
+
+    /// Each of the two could leave it to the other.
+    @Test func aFileOfTwoKeysGoesWithTheSecondOfTwoDeletions() throws {
+        let opened = try open(item("one"))
+        #expect(try open(item("two")).path == opened.path)
+        let other = try container.engine()
+        let isOver = Atomic<Bool>(false)
+        fileSystem.intercept { operation in
+            // The first deletion has found that the file is shared.
+            guard operation.kind == .synchronize, !isOver.exchange(true, ordering: .relaxed) else { return }
+            do { #expect(try !other.deletePromotedFile("two")) } catch { Issue.record(error) }
+        }
+        #expect(try engine.deletePromotedFile("one"))
+        #expect(try engine.ledger.hashes() == [])
+        #expect(!FileManager.default.fileExists(atPath: opened.url.path))
+    }
+
+    /// Neither its content nor its record tells that, only its place.
+    @Test func aFileThatWasAdoptedAfterItsUserHadChangedItStays() throws {
+        let opened = try open(item("one"), prose(5000, seed: 1))
+        try prose(5000).write(to: opened.url)
+        #expect(try open(item("two")).path == opened.path)
+        #expect(try !engine.deletePromotedFile("one"))
         #expect(try Data(contentsOf: opened.url) == prose(5000))
-        #expect(try other.open("two").value?.path == opened.path)
+        #expect(try engine.deletePromotedFile("two"))
+    }
+
+    /// An item that a purge leaves alone.
+    private func store(_ key: ItemKey, for engine: Engine) throws {
+        let metadata = ItemMetadata(key: key, destination: .documents("Film", backup: .include))
+        try prose(5000).withBytes { bytes throws(CacheError) in
+            _ = try engine.store(bytes, as: metadata, encoding: .automatic)
+        }
     }
 
     // MARK: Bundles
