@@ -16,7 +16,7 @@ import Testing
         "open": [
             "open": 7, "read": 1, "write": 2, "rename": 3, "unlink": 1, "synchronize": 2, "lock": 4,
             "attributes": 16,
-            "extendedAttribute": 1, "noDump": 2, "sqlite-write": 8, "sqlite-lock": 16,
+            "extendedAttribute": 1, "noDump": 2, "sqlite-write": 6, "sqlite-lock": 16,
         ],
         // Of four items.
         "evict": [

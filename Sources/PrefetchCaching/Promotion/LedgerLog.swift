@@ -14,9 +14,9 @@ internal import SystemPackage
 final class LedgerLog: Sendable {
     /// After this many entries the log is copied into the ledger, and the next entry restarts it.
     private static let entries = 48
-    /// Bytes of 176 pages of 4 KiB with 24 bytes of header each. An entry changes two pages, one of the table and one of the
-    /// index of keys, when it is committed one of the index of places as well, and occasionally one more.
-    private static let length: Int64 = 176 * (4096 + 24) + 32
+    /// Bytes of 160 pages of 4 KiB with 24 bytes of header each. An entry changes one page of the table, when it is committed
+    /// one of the index of places as well, and occasionally one more.
+    private static let length: Int64 = 160 * (4096 + 24) + 32
 
     /// Available bytes below which the log grows only as needed: an item that is opened needs the space more.
     private static let ample: Int64 = 64 << 20

@@ -51,8 +51,39 @@ enum LedgerSchema {
         ALTER TABLE promotion ADD COLUMN parts BLOB;
         ALTER TABLE promotion ADD COLUMN successor BLOB;
         """,
-        // Version 5 did not find promotions by the places of their files. Intents are not looked for, and cost no write.
+        // Version 5 did not find promotions by the places of their files. Intents are not looked for, and cost no write. It
+        // also had an index of keys beside its table: a page more for every promotion.
         """
+        CREATE TABLE keyed (
+            hash BLOB NOT NULL PRIMARY KEY,
+            key TEXT NOT NULL,
+            state INTEGER NOT NULL,
+            mode INTEGER NOT NULL,
+            area INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            backup INTEGER NOT NULL,
+            contentLength INTEGER NOT NULL,
+            contentChecksum INTEGER NOT NULL,
+            stagedName TEXT NOT NULL,
+            inode INTEGER NOT NULL,
+            openedAt INTEGER NOT NULL,
+            folder TEXT NOT NULL,
+            plainName TEXT NOT NULL,
+            birthTime INTEGER,
+            origin INTEGER NOT NULL,
+            storedAt INTEGER,
+            source TEXT NOT NULL,
+            intent INTEGER NOT NULL,
+            entityTag TEXT NOT NULL,
+            lastModified TEXT NOT NULL,
+            url TEXT NOT NULL,
+            attributes BLOB,
+            parts BLOB,
+            successor BLOB
+        ) WITHOUT ROWID;
+        INSERT INTO keyed SELECT * FROM promotion;
+        DROP TABLE promotion;
+        ALTER TABLE keyed RENAME TO promotion;
         CREATE INDEX place ON promotion (name COLLATE NOCASE, folder COLLATE NOCASE) WHERE state = 2;
         """,
     ]
