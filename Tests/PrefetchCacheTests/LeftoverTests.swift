@@ -218,7 +218,7 @@ private final class InterruptedLedger: PromotionLedger {
     func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
         try ledger.isPlaceOfAnother(entry)
     }
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
         try ledger.make(changes, flushing: flushing)
     }
     var needsCheckpoint: Bool { ledger.needsCheckpoint }
@@ -233,11 +233,11 @@ private final class RefusingLedger: PromotionLedger {
 
     init(_ ledger: any PromotionLedger) { self.ledger = ledger }
 
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
         if isRefusing.load(ordering: .relaxed), changes.contains(where: { $0.new != nil }) {
             throw .database(name: "ledger", message: "refused")
         }
-        try ledger.make(changes, flushing: flushing)
+        return try ledger.make(changes, flushing: flushing)
     }
 
     func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }

@@ -35,7 +35,7 @@ import Testing
         func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] { [] }
         func others(sharing entry: LedgerEntry) -> [LedgerEntry] { [] }
         func isPlaceOfAnother(_ entry: LedgerEntry) -> Bool { false }
-        func make(_ changes: [LedgerChange], flushing: Bool) {}
+        func make(_ changes: [LedgerChange], flushing: Bool) -> Set<KeyHash> { [] }
         var needsCheckpoint: Bool { false }
         func checkpoint() {}
         func close() {}

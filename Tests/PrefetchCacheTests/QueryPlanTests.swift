@@ -43,14 +43,19 @@ import Testing
         _ = try engine.open("Doc.txt")
         try engine.close()
 
-        let plan = try DatabaseQueue(path: container.support.appending(path: "ledger.sqlite").path).read {
-            database in
-            try Row.fetchAll(
-                database, sql: "EXPLAIN QUERY PLAN " + Ledger.placeOfAnother,
-                arguments: ["Doc.txt", "", 1, Data()]
-            ).map { $0["detail"] as String? }
+        let path = container.support.appending(path: "ledger.sqlite").path
+        let plans = try DatabaseQueue(path: path).read { database in
+            try [LedgerEntry.placeOfAnother, LedgerEntry.upsert].map { statement in
+                try Row.fetchAll(
+                    database, sql: "EXPLAIN QUERY PLAN " + statement,
+                    arguments: StatementArguments(
+                        [Int?](repeating: nil, count: statement.filter { $0 == "?" }.count))
+                ).compactMap { $0["detail"] as String? }
+            }
         }
-        #expect(plan == ["SEARCH promotion USING INDEX place (name=? AND folder=?)"])
+        let search = "SEARCH other USING INDEX place (name=? AND folder=?)"
+        #expect(plans[0] == [search])
+        #expect(plans[1].contains(search) && !plans[1].contains { $0.hasPrefix("SCAN other") })
     }
 
     @Test(arguments: EvictionPolicyChoice.allCases)

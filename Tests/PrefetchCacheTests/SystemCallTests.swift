@@ -15,8 +15,8 @@ import Testing
         "read": ["open": 1, "lock": 1, "read": 1],
         "open": [
             "open": 7, "read": 1, "write": 2, "rename": 3, "unlink": 1, "synchronize": 2, "lock": 4,
-            "attributes": 16,
-            "extendedAttribute": 1, "noDump": 2, "sqlite-write": 6, "sqlite-lock": 16,
+            "attributes": 15,
+            "extendedAttribute": 1, "noDump": 2, "sqlite-write": 6, "sqlite-lock": 14,
         ],
         // Of four items.
         "evict": [

@@ -108,26 +108,17 @@ final class Ledger: PromotionLedger {
         } ?? []
     }
 
-    /// With the state spelt out, as the index has it.
-    static let placeOfAnother = """
-        SELECT 1 FROM promotion
-        WHERE name = ? COLLATE NOCASE AND folder = ? COLLATE NOCASE AND area = ? AND hash <> ?
-            AND state = \(LedgerEntry.State.committed.rawValue) AND successor IS NULL
-        """
-
     func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
         try read { database in
             let found = try Int.fetchOne(
-                database.cachedStatement(sql: Self.placeOfAnother),
-                arguments: [
-                    entry.name.string, entry.folder?.string ?? "", Int(entry.area.rawValue),
-                    entry.key.hash.data,
-                ])
+                database.cachedStatement(sql: LedgerEntry.placeOfAnother),
+                arguments: StatementArguments(entry.place))
             return found != nil
         } ?? false
     }
 
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
+        var displaced: Set<KeyHash> = []
         // Even after an error something may have been written.
         isLogWritten.store(true, ordering: .relaxed)
         try write(creating: changes.contains { $0.new != nil }) { database, log in
@@ -135,20 +126,24 @@ final class Ledger: PromotionLedger {
             try log.setFlushing(flushing, in: database)
             if let change = changes.first, changes.count == 1 {
                 // A single statement is its own transaction.
-                try Self.make(change, in: database)
+                try Self.make(change, in: database, &displaced)
             } else {
                 try database.inTransaction(.immediate) {
-                    for change in changes { try Self.make(change, in: database) }
+                    for change in changes { try Self.make(change, in: database, &displaced) }
                     return .commit
                 }
             }
             log.noteEntered(changes.count, in: database)
         }
+        return displaced
     }
 
-    private static func make(_ change: LedgerChange, in database: Database) throws {
-        guard try !change.make(in: database), let key = (change.old ?? change.new)?.key else { return }
-        throw CacheError.overtaken(key)
+    private static func make(
+        _ change: LedgerChange, in database: Database, _ displaced: inout Set<KeyHash>
+    ) throws {
+        guard let key = (change.new ?? change.old)?.key else { return }
+        guard let isAnothers = try change.make(in: database) else { throw CacheError.overtaken(key) }
+        if isAnothers { displaced.insert(key.hash) }
     }
 
     var needsCheckpoint: Bool { isLogWritten.load(ordering: .relaxed) }

@@ -118,13 +118,26 @@ extension LedgerEntry {
 
     static let select = "SELECT \(columns.joined(separator: ", ")) FROM promotion"
 
-    private static let upsert = """
+    static let upsert = """
         INSERT INTO promotion (\(columns.joined(separator: ", ")))
         VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
         ON CONFLICT (hash) DO UPDATE SET
             \(columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         WHERE ? OR (promotion.stagedName = ? AND promotion.state = ?)
+        RETURNING EXISTS (\(placeOfAnother))
         """
+
+    /// With the state spelt out, as the index has it.
+    static let placeOfAnother = """
+        SELECT 1 FROM promotion AS other
+        WHERE other.name = ? COLLATE NOCASE AND other.folder = ? COLLATE NOCASE AND other.area = ?
+            AND other.hash <> ? AND other.state = \(State.committed.rawValue) AND other.successor IS NULL
+        """
+
+    /// Of ``placeOfAnother``.
+    var place: [(any DatabaseValueConvertible)?] {
+        [name.string, folder?.string ?? "", Int(area.rawValue), key.hash.data]
+    }
 
     private var values: [(any DatabaseValueConvertible)?] {
         let attributes = provenance?.attributes ?? []
@@ -184,22 +197,24 @@ extension LedgerEntry {
     /// replacing it would insert a new one, and write more pages.
     ///
     /// - Parameter old: `nil` when there must be none.
-    /// - Returns: Whether it was written.
-    func write(replacing old: LedgerEntry?, to database: Database) throws -> Bool {
-        if try write(over: old, isForced: false, to: database) { return true }
+    /// - Returns: Whether its place is another key's; `nil` if it was not written.
+    func write(replacing old: LedgerEntry?, to database: Database) throws -> Bool? {
+        if let isAnothers = try write(over: old, isForced: false, to: database) { return isAnothers }
         // An invalid row counts as absent.
-        guard old == nil, try Self.fetch(key.hash, from: database) == nil else { return false }
+        guard old == nil, try Self.fetch(key.hash, from: database) == nil else { return nil }
         return try write(over: nil, isForced: true, to: database)
     }
 
-    private func write(over old: LedgerEntry?, isForced: Bool, to database: Database) throws -> Bool {
+    private func write(over old: LedgerEntry?, isForced: Bool, to database: Database) throws -> Bool? {
         let condition: [(any DatabaseValueConvertible)?] = [
             isForced, old?.stagedName ?? "", old?.state.rawValue ?? 0,
         ]
-        try database.cachedStatement(sql: Self.upsert)
-            .execute(arguments: StatementArguments(values + condition))
-        // No staged file has an empty name, so that without `old` only a new row is written.
-        return database.changesCount > 0
+        // No staged file has an empty name, so that without `old` only a new row is written. All rows are fetched: a commit
+        // that fails says so after the last.
+        return try Bool.fetchAll(
+            database.cachedStatement(sql: Self.upsert),
+            arguments: StatementArguments(values + condition + place)
+        ).first
     }
 
     /// Deletes the row of the entry, if it is still there as it was.
@@ -254,11 +269,14 @@ struct LedgerChange: Sendable, Hashable {
     /// That an entry is there, on which other changes depend. Nothing is written.
     static func requiring(_ entry: LedgerEntry) -> LedgerChange { LedgerChange(old: entry, new: entry) }
 
-    /// - Returns: Whether the row was as expected.
-    func make(in database: Database) throws -> Bool {
-        if let old, old == new { return try LedgerEntry.fetch(old.key.hash, from: database) == old }
-        if let new { return try new.write(replacing: old, to: database) }
-        return try old?.delete(from: database) ?? true
+    /// - Returns: Whether the place of what was written is another key's; `nil` if the row was not as expected.
+    func make(in database: Database) throws -> Bool? {
+        if let new, old != new { return try new.write(replacing: old, to: database) }
+        guard let old else { return false }
+        let isMade =
+            try new == nil
+            ? old.delete(from: database) : LedgerEntry.fetch(old.key.hash, from: database) == old
+        return isMade ? false : nil
     }
 }
 

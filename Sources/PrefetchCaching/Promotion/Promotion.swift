@@ -50,6 +50,8 @@ struct Promotion {
         var renaming: LedgerEntry?
         /// What was decoded, until it is flushed.
         var content: StagedContent?
+        /// Whether its intended name is another key's.
+        var isDisplaced = false
         /// Whether it is published after the others are committed: its intended name is taken or rejected.
         var isWaiting = false
 
@@ -238,51 +240,56 @@ struct Promotion {
     private mutating func enterIntents() {
         guard !members.isEmpty else { return }
         let (stager, files, ledger) = (stager, files, ledger)
-        let failures = failuresOfIntentsAndFlushes()
-        if let failure = failures[0][0] {
+        let (intents, flushes) = intentsAndFlushes()
+        let displaced: Set<KeyHash>
+        do {
+            displaced = try intents.get()
+        } catch {
             forEach(where: { $0.entry.mode == .decode }) { member throws(CacheError) in
                 try stager.discardUnlessEntered(member.entry, stagedIn: member.place.staging)
                 return .stays
             }
-            return leave(failure)
+            return leave(error)
         }
         areIntentsEntered = true
-        let failed = Dictionary(uniqueKeysWithValues: zip(members.map(\.index), failures[1]))
+        let flushed = Dictionary(uniqueKeysWithValues: zip(members.map(\.index), flushes))
         forEach { member throws(CacheError) in
             member.content = nil
-            guard let failure = failed[member.index] ?? nil else { return .stays }
+            member.isDisplaced = displaced.contains(member.entry.key.hash)
+            guard case .failure(let failure) = flushed[member.index] else { return .stays }
             try ledger.remove(member.entry)
             try files.discardStaged(FilePath(member.entry.stagedName), in: member.place.staging)
             throw failure
         }
     }
 
-    /// - Returns: That of the intents, and that of the flush of each member.
-    private func failuresOfIntentsAndFlushes() -> [[CacheError?]] {
-        func work(_ index: Int) -> [CacheError?] {
-            index == 0 ? [put()] : members.map { $0.failureOfFlush(by: stager) }
+    /// - Returns: Those whose places are other keys', and how the flush of each member ended.
+    private func intentsAndFlushes()
+        -> (Result<Set<KeyHash>, CacheError>, [Result<Set<KeyHash>, CacheError>])
+    {
+        func work(_ index: Int) -> [Result<Set<KeyHash>, CacheError>] {
+            if index == 0 { return [Result { () throws(CacheError) in try put() }] }
+            return members.map { $0.failureOfFlush(by: stager).map(Result.failure) ?? .success([]) }
         }
-        return stager.environment.parallelism > 1 ? inParallel(2, work) : [work(0), work(1)]
+        let ended = stager.environment.parallelism > 1 ? inParallel(2, work) : [work(0), work(1)]
+        return (ended[0][0], ended[1])
     }
 
     /// Enters all promotions in their current state.
     ///
     /// - Parameter state: The state in the ledger; `nil` if there must be no entries.
-    private func put(replacing state: LedgerEntry.State? = nil) -> CacheError? {
-        guard !members.isEmpty else { return nil }
-        do throws(CacheError) {
-            try ledger.make(
-                members.map { member in
-                    var old = member.entry
-                    old.state = state ?? old.state
-                    return LedgerChange(old: state == nil ? nil : old, new: member.entry)
-                },
-                // As for one item: recovery commits what a power cut undoes.
-                flushing: state == nil)
-            return nil
-        } catch {
-            return error
-        }
+    /// - Returns: Those whose places are other keys'.
+    @discardableResult
+    private func put(replacing state: LedgerEntry.State? = nil) throws(CacheError) -> Set<KeyHash> {
+        guard !members.isEmpty else { return [] }
+        return try ledger.make(
+            members.map { member in
+                var old = member.entry
+                old.state = state ?? old.state
+                return LedgerChange(old: state == nil ? nil : old, new: member.entry)
+            },
+            // As for one item: recovery commits what a power cut undoes.
+            flushing: state == nil)
     }
 
     /// Ends all promotions. If another process interfered with one of several, all are retried one by one.
@@ -331,9 +338,9 @@ struct Promotion {
     /// Publishes every file and makes the names durable. An item whose name is taken or rejected waits until the others
     /// are committed, since one of them may have taken it.
     private mutating func publish() {
-        let (publisher, files, ledger) = (publisher, files, ledger)
+        let (publisher, files) = (publisher, files)
         forEach { member throws(CacheError) in
-            if try !ledger.isPlaceOfAnother(member.entry),
+            if !member.isDisplaced,
                 case .isInPlace = try publisher.publishOnce(
                     member.entry, from: member.place.staging, in: member.place.folder)
             {
@@ -354,7 +361,7 @@ struct Promotion {
         for index in members.indices { members[index].entry.state = .committed }
         do throws(CacheError) {
             try publisher.copies.drop(members.map(\.entry.key)) { () throws(CacheError) in
-                if let failure = put(replacing: .intent) { throw failure }
+                try put(replacing: .intent)
             }
         } catch {
             leave(error)
@@ -371,7 +378,7 @@ struct Promotion {
             results[member.index] = Result { () throws(CacheError) in
                 let committed = try publisher.publish(
                     member.entry, from: member.place.staging, in: member.place.folder,
-                    holding: keys.map(\.hash))
+                    holding: keys.map(\.hash), isDisplaced: member.isDisplaced)
                 return .hit(destinations.firstOpened(committed))
             }
         }

@@ -29,8 +29,10 @@ protocol PromotionLedger: Sendable {
     ///
     /// - Parameter flushing: Whether they are durable when it returns. Otherwise they become durable with the next
     ///   ones that are, or with ``checkpoint()``; a power cut before that undoes them.
+    /// - Returns: Those of the written keys whose places are another key's, see ``isPlaceOfAnother(_:)``.
     /// - Throws: ``CacheError/overtaken(_:)`` when an entry is not what was expected; nothing has changed then.
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError)
+    @discardableResult
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash>
 
     /// Whether there is anything for ``checkpoint()`` to do.
     var needsCheckpoint: Bool { get }
@@ -67,12 +69,16 @@ extension PromotionLedger {
     }
 
     /// Makes all changes or none. Durable when it returns.
-    func make(_ changes: [LedgerChange]) throws(CacheError) { try make(changes, flushing: true) }
+    @discardableResult
+    func make(_ changes: [LedgerChange]) throws(CacheError) -> Set<KeyHash> {
+        try make(changes, flushing: true)
+    }
 
     /// Enters a promotion, or a new state of it. Durable when it returns.
     ///
     /// - Parameter old: The entry that it replaces; `nil` when there must be none.
-    func put(_ entry: LedgerEntry, replacing old: LedgerEntry?) throws(CacheError) {
+    @discardableResult
+    func put(_ entry: LedgerEntry, replacing old: LedgerEntry?) throws(CacheError) -> Set<KeyHash> {
         try make([LedgerChange(old: old, new: entry)])
     }
 

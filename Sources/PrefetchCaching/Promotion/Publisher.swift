@@ -27,19 +27,24 @@ final class Publisher: Sendable {
 
     /// Publishes the staged file under its name, or under the next one that is free and accepted, and commits.
     ///
-    /// - Parameter held: The keys whose locks the caller holds.
+    /// - Parameters:
+    ///   - held: The keys whose locks the caller holds.
+    ///   - isDisplaced: Whether its place is another key's; `nil` if the ledger is to be asked.
     func publish(
-        _ intent: LedgerEntry, from staging: Directory, in folder: Directory, holding held: [KeyHash] = []
+        _ intent: LedgerEntry, from staging: Directory, in folder: Directory, holding held: [KeyHash] = [],
+        isDisplaced: Bool? = nil
     ) throws(CacheError) -> LedgerEntry {
-        try publish(intent, from: staging, in: folder, holding: held, passingOverUnreadable: true) {
-            entry throws(CacheError) in
+        try publish(
+            intent, from: staging, in: folder, holding: held, isDisplaced: isDisplaced,
+            passingOverUnreadable: true
+        ) { entry throws(CacheError) in
             try publishOnce(entry, from: staging, in: folder)
         } discard: { () throws(CacheError) in
             try files.discardStaged(FilePath(intent.stagedName), in: staging)
         }
     }
 
-    /// Publishes a file from anywhere, as ``publish(_:from:in:holding:)`` does one from staging.
+    /// Publishes a file from anywhere, as ``publish(_:from:in:holding:isDisplaced:)`` does one from staging.
     ///
     /// A key keeps the name of its file even after its user has deleted that: otherwise it would be opened as what has taken
     /// the name.
@@ -51,16 +56,18 @@ final class Publisher: Sendable {
     ///   - discard: Removes the file when another one with its content was adopted, before the commit.
     func publish(
         _ intent: LedgerEntry, from staging: Directory? = nil, in folder: Directory,
-        holding held: [KeyHash] = [], passingOverUnreadable passesOverUnreadable: Bool,
+        holding held: [KeyHash] = [], isDisplaced: Bool? = nil,
+        passingOverUnreadable passesOverUnreadable: Bool,
         _ rename: (LedgerEntry) throws(CacheError) -> Placing,
         discard: () throws(CacheError) -> Void
     ) throws(CacheError) -> LedgerEntry {
         var entry = intent
         var number = 1
+        var isDisplaced = if let isDisplaced { isDisplaced } else { try ledger.isPlaceOfAnother(intent) }
         while true {
             let tried = entry
             var placing = Placing.isTaken
-            if try !ledger.isPlaceOfAnother(tried) {
+            if !isDisplaced {
                 placing = try destinations.coordinated(.publish, tried) { () throws(CacheError) in
                     try rename(tried)
                 }
@@ -87,7 +94,7 @@ final class Publisher: Sendable {
                 number = 1
                 (entry.name, entry.plainName) = (name, name)
             }
-            try ledger.put(entry, replacing: tried)
+            isDisplaced = try !ledger.put(entry, replacing: tried).isEmpty
             // After a failed flush a later success proves nothing, so the file is not adopted.
             if let failure { throw failure }
         }
@@ -240,7 +247,7 @@ final class Publisher: Sendable {
         try copies.drop([entry.key]) { () throws(CacheError) in
             // Until it is durable, the intent and the file under its name are as good: recovery commits.
             try admission.retryingAfterEviction(in: support.root) { () throws(CacheError) in
-                try ledger.make(all, flushing: !changes.isEmpty)
+                _ = try ledger.make(all, flushing: !changes.isEmpty)
             }
         }
         copies.catalog.noteAbsent(entry.key.hash)

@@ -274,7 +274,7 @@ final class Stager: Sendable {
     {
         do throws(CacheError) {
             try admission.retryingAfterEviction(in: support.root) { () throws(CacheError) in
-                try ledger.put(intent, replacing: old)
+                _ = try ledger.put(intent, replacing: old)
             }
         } catch {
             try discardUnlessEntered(intent, stagedIn: staging)

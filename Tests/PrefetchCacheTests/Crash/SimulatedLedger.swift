@@ -57,9 +57,9 @@ struct SimulatedLedger: PromotionLedger {
         all.contains { !$0.isUnfinished && $0.key != entry.key && $0.location == entry.location }
     }
 
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
         let entered = changes.filter { change in !(change.new.map { omitted.contains($0.state) } ?? false) }
-        guard let key = entered.lazy.compactMap({ ($0.new ?? $0.old)?.key }).first else { return }
+        guard let key = entered.lazy.compactMap({ ($0.new ?? $0.old)?.key }).first else { return [] }
         var values: [String: SimulatedRecord?] = [:]
         for change in entered {
             guard let key = (change.new ?? change.old)?.key else { continue }
@@ -78,6 +78,7 @@ struct SimulatedLedger: PromotionLedger {
             throw .database(name: "ledger", message: "\(error)")
         }
         guard isMade else { throw .overtaken(key) }
+        return Set(changes.compactMap(\.new).filter(isPlaceOfAnother).map(\.key.hash))
     }
 
     func close() {}

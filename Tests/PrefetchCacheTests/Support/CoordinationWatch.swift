@@ -124,9 +124,9 @@ struct WatchedLedger: PromotionLedger {
         return try ledger.isPlaceOfAnother(entry)
     }
 
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) {
+    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
         watch.expectNoAccess("make")
-        try ledger.make(changes, flushing: flushing)
+        return try ledger.make(changes, flushing: flushing)
     }
 
     var needsCheckpoint: Bool { ledger.needsCheckpoint }
