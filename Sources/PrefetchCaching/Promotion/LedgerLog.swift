@@ -1,4 +1,5 @@
 internal import GRDB
+internal import GRDBSQLite
 internal import PrefetchFileSystem
 internal import Synchronization
 internal import SystemPackage
@@ -39,8 +40,11 @@ final class LedgerLog: Sendable {
     /// every commit is: an old journal could otherwise undo more than the last one.
     func setFlushing(_ flushing: Bool, in database: Database) throws {
         guard isInUse, isFlushing.load(ordering: .relaxed) != flushing else { return }
-        // Takes effect when it is compiled, so it cannot be a cached statement.
-        try database.execute(sql: "PRAGMA synchronous = \(flushing ? "EXTRA" : "NORMAL")")
+        // Takes effect when it is compiled, so it cannot be a cached statement; twice for every promotion, so it does without
+        // GRDB's preparations.
+        let statement = "PRAGMA synchronous = \(flushing ? "EXTRA" : "NORMAL")"
+        let code = sqlite3_exec(database.sqliteConnection, statement, nil, nil, nil)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         isFlushing.store(flushing, ordering: .relaxed)
     }
 
