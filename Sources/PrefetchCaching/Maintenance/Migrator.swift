@@ -357,13 +357,15 @@ struct Migrator {
             do throws(CacheError) {
                 // The file can stay: a second copy of one that may be identical would be worse.
                 if isInPlace {
-                    let adoption = try promoter.publisher.adopt(
+                    switch try promoter.publisher.adopt(
                         intent, in: place.folder, passingOverUnreadable: false, {})
-                    guard case .isAdopted(let adopted) = adoption else {
+                    {
+                    case .isAdopted(let adopted): return .adopted(adopted.location)
+                    case .isAnother(let failure?): throw failure
+                    case .isAnother(nil), .isChanged:
                         try engine.ledger.make(withdrawal)
                         return .left(.changed)
                     }
-                    return .adopted(adopted.location)
                 }
                 entry = try promoter.publisher.publish(
                     intent, in: place.folder, passingOverUnreadable: false

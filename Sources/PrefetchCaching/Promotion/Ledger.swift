@@ -99,10 +99,11 @@ final class Ledger: PromotionLedger {
                 database.cachedStatement(
                     sql: LedgerEntry.select
                         + " WHERE hash <> ?"
-                        + " AND (contentChecksum = ? AND contentLength = ? OR name = ? COLLATE NOCASE)"),
+                        + " AND (contentChecksum = ? AND contentLength = ?"
+                        + " OR name = ? COLLATE NOCASE AND folder = ? COLLATE NOCASE AND area = ?)"),
                 arguments: [
                     entry.key.hash.data, Int64(bitPattern: entry.contentChecksum), entry.contentBytes,
-                    entry.name.string,
+                    entry.name.string, entry.folder?.string ?? "", Int(entry.area.rawValue),
                 ]
             ).compactMap(LedgerEntry.init)
         } ?? []

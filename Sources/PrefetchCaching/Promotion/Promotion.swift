@@ -378,7 +378,7 @@ struct Promotion {
             results[member.index] = Result { () throws(CacheError) in
                 let committed = try publisher.publish(
                     member.entry, from: member.place.staging, in: member.place.folder,
-                    holding: keys.map(\.hash), isDisplaced: member.isDisplaced)
+                    holding: keys.map(\.hash), isDisplaced: isJoint ? nil : member.isDisplaced)
                 return .hit(destinations.firstOpened(committed))
             }
         }

@@ -18,7 +18,7 @@ protocol PromotionLedger: Sendable {
     func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry]
 
     /// The entries of other keys that may have the same file: those with the same content, as an identical file is adopted
-    /// rather than stored twice, and those with the same name. Reads all entries.
+    /// rather than stored twice, and those in the same place. Reads all entries.
     func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry]
 
     /// Whether another key was promoted to the place of an entry. Names that differ in the case of letters `A` to `Z` count

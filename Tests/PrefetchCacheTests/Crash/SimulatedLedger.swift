@@ -49,7 +49,7 @@ struct SimulatedLedger: PromotionLedger {
         all.filter { other in
             other.key != entry.key
                 && (other.contentBytes == entry.contentBytes
-                    && other.contentChecksum == entry.contentChecksum || other.name == entry.name)
+                    && other.contentChecksum == entry.contentChecksum || other.location == entry.location)
         }
     }
 

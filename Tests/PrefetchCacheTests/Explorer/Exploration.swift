@@ -61,6 +61,22 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
                 outcomes: outcomes.mapValues(renumbered), holdings: holdings.map(renumbered).sorted())
         }
 
+        /// As if a file that has the content of the first, under the second name, were the first.
+        var merged: Result {
+            let (first, second) = ("Documents/Doc.txt: ", "Documents/Doc (2).txt: ")
+            guard let copy = holdings.first(where: { $0.hasPrefix(second) }),
+                holdings.contains(first + copy.dropFirst(second.count))
+            else { return self }
+            return Result(
+                outcomes: outcomes, holdings: holdings.filter { $0 != copy && !$0.hasPrefix(first) }
+            )
+            .renumbered.adding(first + copy.dropFirst(second.count))
+        }
+
+        private func adding(_ holding: String) -> Result {
+            Result(outcomes: outcomes, holdings: (holdings + [holding]).sorted())
+        }
+
         /// The processes that gave up waiting for another one.
         var busy: [String] {
             outcomes.filter { ["threw busy", "threw overtaken"].contains($0.value) }.map(\.key).sorted()
@@ -374,8 +390,11 @@ final class ExplorationJudge {
             }
             return result
         }
+        var found = [result]
         // Until its record has gone, the name of what is being removed is not free.
-        let found = isRemoved && exploration.relation != .sameKey ? [result, result.renumbered] : [result]
+        if isRemoved, exploration.relation != .sameKey { found.append(result.renumbered) }
+        // A file whose key is being worked on is not adopted.
+        if exploration.relation == .sameContent { found.append(result.merged) }
         if possible.contains(where: { found.map(judged).contains(judged($0)) }) { return nil }
         return "\(exploration), \(schedule):\n\(result)  rather than\n"
             + possible.map { "\($0)" }.joined(separator: "  or\n")
