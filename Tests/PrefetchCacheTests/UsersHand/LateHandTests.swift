@@ -134,7 +134,7 @@ import Testing
 
     /// Neither its content nor its record tells that, only its place.
     @Test func aFileThatWasAdoptedAfterItsUserHadChangedItStays() throws {
-        let opened = try open(item("one"), prose(5000, seed: 1))
+        let opened = try open(item("one"), prose(5000, seed: 2))
         try prose(5000).write(to: opened.url)
         #expect(try open(item("two")).path == opened.path)
         #expect(try !engine.deletePromotedFile("one"))
