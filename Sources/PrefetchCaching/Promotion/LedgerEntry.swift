@@ -217,16 +217,6 @@ extension LedgerEntry {
         ).first
     }
 
-    /// Writes the state, which is all that most commits change, if the row of the entry is still there as it was.
-    ///
-    /// - Returns: Whether it was written.
-    func commit(in database: Database) throws -> Bool {
-        try database.cachedStatement(
-            sql: "UPDATE promotion SET state = ? WHERE hash = ? AND stagedName = ? AND state = ?"
-        ).execute(arguments: [State.committed.rawValue, key.hash.data, stagedName, state.rawValue])
-        return database.changesCount > 0
-    }
-
     /// Deletes the row of the entry, if it is still there as it was.
     ///
     /// - Returns: Whether it was deleted.
@@ -281,12 +271,7 @@ struct LedgerChange: Sendable, Hashable {
 
     /// - Returns: Whether the place of what was written is another key's; `nil` if the row was not as expected.
     func make(in database: Database) throws -> Bool? {
-        if let new, old != new {
-            var committed = old
-            committed?.state = .committed
-            guard let old, committed == new else { return try new.write(replacing: old, to: database) }
-            return try old.commit(in: database) ? false : nil
-        }
+        if let new, old != new { return try new.write(replacing: old, to: database) }
         guard let old else { return false }
         let isMade =
             try new == nil
