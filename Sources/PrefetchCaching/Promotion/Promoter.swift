@@ -176,11 +176,12 @@ final class Promoter: Sendable {
         }
     }
 
-    /// The promotion of another key to the same file: an identical one is adopted rather than stored twice. While the caller
-    /// holds the lock of the entry's key, nobody adopts its file.
+    /// The promotion of another key to the same file, complete or under way: an identical one is adopted rather than stored
+    /// twice, and a process may have died in between. While the caller holds the lock of the entry's key, nobody adopts its
+    /// file.
     func sharer(of file: FileAttributes.Identity, with entry: LedgerEntry) throws(CacheError) -> LedgerEntry?
     {
-        try publisher.sharers(of: file, with: entry).first { $0.state == .committed }
+        try publisher.sharers(of: file, with: entry).first
     }
 
     /// Whether a key was promoted, as soon as no living process is at work on that.

@@ -132,6 +132,19 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: opened.url.path))
     }
 
+    /// Nothing else has its content any more: recovery is to commit it.
+    @Test func aFileThatADeadProcessHasAdoptedStays() throws {
+        let opened = try open(item("one"))
+        #expect(try open(item("two")).path == opened.path)
+        let adopted = try #require(try engine.ledger.entry(for: "two"))
+        var intent = adopted
+        intent.state = .intent
+        try engine.ledger.put(intent, replacing: adopted)
+        #expect(try !engine.deletePromotedFile("one"))
+        #expect(try engine.open("two").value?.path == opened.path)
+        #expect(try Data(contentsOf: opened.url) == prose(5000))
+    }
+
     /// Neither its content nor its record tells that, only its place.
     @Test func aFileThatWasAdoptedAfterItsUserHadChangedItStays() throws {
         let opened = try open(item("one"), prose(5000, seed: 2))
