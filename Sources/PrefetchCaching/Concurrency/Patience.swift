@@ -17,6 +17,8 @@ final class Patience: Sendable {
     static let limit = Duration.seconds(5)
     /// The limit soon after another wait has timed out, so that many calls do not each wait for the full time.
     private static let rest = Duration.milliseconds(20)
+    /// For how long, before it gives up, a wait looks as often as one that has just begun.
+    private static let end = Duration.seconds(1)
 
     private struct Wait: Sendable {
         let start: Duration
@@ -24,6 +26,8 @@ final class Patience: Sendable {
         /// Whether one more attempt was granted although the time is up: the lock may have been released since the
         /// last one, above all if this process was stopped meanwhile, too.
         var isOver = false
+        /// Whether it will soon give up.
+        var isEnding = false
     }
 
     private let uptime: @Sendable () -> Duration
@@ -54,7 +58,7 @@ final class Patience: Sendable {
         var wait = begin()
         var number = 0
         while goesOn(&wait) {
-            Self.pause(number)
+            Self.pause(wait.isEnding ? 0 : number)
             number += 1
             if try attempt() {
                 noteSuccess()
@@ -70,11 +74,11 @@ final class Patience: Sendable {
         // A connection waits for one lock at a time.
         let wait = Mutex(begin())
         return { [self] number in
-            let goesOn = wait.withLock { wait in
+            let (goesOn, isEnding) = wait.withLock { wait in
                 if number == 0 { wait = begin() }
-                return self.goesOn(&wait)
+                return (self.goesOn(&wait), wait.isEnding)
             }
-            if goesOn { Self.pause(number) }
+            if goesOn { Self.pause(isEnding ? 0 : number) }
             return goesOn
         }
     }
@@ -107,6 +111,7 @@ final class Patience: Sendable {
         if wait.isOver { return false }
         let now = uptime()
         let limit = limit()
+        wait.isEnding = !wait.isShort && now - wait.start >= limit - Self.end
         guard now - wait.start >= (wait.isShort ? min(limit, Self.rest) : limit) else { return true }
         // Whoever was in a hurry has learnt nothing about the others.
         if limit == Self.limit { lastInVain.withLock { $0 = now } }
@@ -117,7 +122,8 @@ final class Patience: Sendable {
     static func pause(_ number: Int) { usleep(microseconds(before: number)) }
 
     /// Short at first, since file locks have no queue: processes that use a lock constantly leave it free only for
-    /// moments. Later up to 10 ms: whoever looks more rarely than others would wait in vain beside them.
+    /// moments. Later up to 10 ms, so that waiting costs little; but whoever looks more rarely than newcomers may find a
+    /// lock that is wanted by many taken every time, hence the shortest again before it gives up.
     static func microseconds(before attempt: Int) -> UInt32 { UInt32(100 * min(max(attempt - 8, 1), 100)) }
 }
 

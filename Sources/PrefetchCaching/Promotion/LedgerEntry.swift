@@ -217,6 +217,16 @@ extension LedgerEntry {
         ).first
     }
 
+    /// Writes another state into the row of the entry, if it is still there as it was.
+    ///
+    /// - Returns: Whether it was written.
+    func enter(_ new: State, in database: Database) throws -> Bool {
+        try database.cachedStatement(
+            sql: "UPDATE promotion SET state = ? WHERE hash = ? AND stagedName = ? AND state = ?"
+        ).execute(arguments: [new.rawValue, key.hash.data, stagedName, state.rawValue])
+        return database.changesCount > 0
+    }
+
     /// Deletes the row of the entry, if it is still there as it was.
     ///
     /// - Returns: Whether it was deleted.
@@ -261,7 +271,7 @@ extension Row {
 /// A compare-and-swap of one row of the ledger. It backs up the key locks: of two processes that both believe to hold
 /// one, only one can proceed.
 struct LedgerChange: Sendable, Hashable {
-    /// What must be there; `nil` for nothing.
+    /// What must be there; `nil` for nothing. If only the state of the new entry differs, nothing else is written.
     let old: LedgerEntry?
     /// What takes its place; `nil` to remove it.
     let new: LedgerEntry?
@@ -271,7 +281,12 @@ struct LedgerChange: Sendable, Hashable {
 
     /// - Returns: Whether the place of what was written is another key's; `nil` if the row was not as expected.
     func make(in database: Database) throws -> Bool? {
-        if let new, old != new { return try new.write(replacing: old, to: database) }
+        if let new, old != new {
+            var renewed = old
+            renewed?.state = new.state
+            guard let old, renewed == new else { return try new.write(replacing: old, to: database) }
+            return try old.enter(new.state, in: database) ? false : nil
+        }
         guard let old else { return false }
         let isMade =
             try new == nil

@@ -74,7 +74,7 @@ final class Publisher: Sendable {
             }
             var failure: CacheError?
             switch placing {
-            case .isInPlace: return try commit(tried, from: staging, in: folder)
+            case .isInPlace: return try commit(tried, replacing: tried, from: staging, in: folder)
             case .isTaken:
                 switch try adopt(
                     tried, in: folder, holding: held, passingOverUnreadable: passesOverUnreadable, discard)
@@ -173,7 +173,7 @@ final class Publisher: Sendable {
                 }
             }
             if let failure { return failure }
-            return .isAdopted(try commit(entry.adopted, from: nil, in: folder))
+            return .isAdopted(try commit(entry.adopted, replacing: entry, from: nil, in: folder))
         }
     }
 
@@ -226,24 +226,27 @@ final class Publisher: Sendable {
     /// Makes the name of a published file durable, and then commits: a name that is visible after a process crash need
     /// not survive a power cut.
     ///
-    /// - Parameter staging: Where a bundle comes from: a folder that has its old name as well after a power cut loses one of
-    ///   the two when the volume is checked.
-    func commit(_ intent: LedgerEntry, from staging: Directory?, in folder: Directory)
-        throws(CacheError) -> LedgerEntry
-    {
-        let others = try excludedOthers(than: intent)
-        let changes = try destinations.coordinated(.write, intent) { () throws(CacheError) in
-            try files.renewMark(of: intent, in: folder)
-            let changes = try files.include(intent, in: folder, despite: others)
-            try destinations.onDestination(intent) { () throws(FileSystemError) in
+    /// - Parameters:
+    ///   - entry: The intent, or the same one of an adopted file.
+    ///   - intent: What is in the ledger.
+    ///   - staging: Where a bundle comes from: a folder that has its old name as well after a power cut loses one of the two
+    ///     when the volume is checked.
+    func commit(
+        _ entry: LedgerEntry, replacing intent: LedgerEntry, from staging: Directory?, in folder: Directory
+    ) throws(CacheError) -> LedgerEntry {
+        let others = try excludedOthers(than: entry)
+        let changes = try destinations.coordinated(.write, entry) { () throws(CacheError) in
+            try files.renewMark(of: entry, in: folder)
+            let changes = try files.include(entry, in: folder, despite: others)
+            try destinations.onDestination(entry) { () throws(FileSystemError) in
                 try fileSystem.synchronize(folder.descriptor)
-                if let staging, intent.kind == .directory { try fileSystem.synchronize(staging.descriptor) }
+                if let staging, entry.kind == .directory { try fileSystem.synchronize(staging.descriptor) }
             }
             return changes
         }
-        var entry = intent
-        entry.state = .committed
-        let all = [LedgerChange(old: intent, new: entry)] + changes
+        var committed = entry
+        committed.state = .committed
+        let all = [LedgerChange(old: intent, new: committed)] + changes
         try copies.drop([entry.key]) { () throws(CacheError) in
             // Until it is durable, the intent and the file under its name are as good: recovery commits.
             try admission.retryingAfterEviction(in: support.root) { () throws(CacheError) in
@@ -251,7 +254,7 @@ final class Publisher: Sendable {
             }
         }
         copies.catalog.noteAbsent(entry.key.hash)
-        return entry
+        return committed
     }
 
     /// The entries of other keys that may share an adopted file and exclude it from backups, while the item includes

@@ -98,7 +98,7 @@ struct Recovery: Sendable {
         case (let staged?, let destination?) where staged.identity == destination.identity:
             // Not a folder, which has one name on every disk.
             try files.discardStaged(FilePath(intent.stagedName), in: origin)
-            return try publisher.commit(intent, from: staging, in: folder)
+            return try publisher.commit(intent, replacing: intent, from: staging, in: folder)
         case (_?, _):
             guard try !stager.hasNewerItem(than: intent),
                 let trusted = try stager.restage(intent, from: origin, in: staging)
@@ -111,7 +111,9 @@ struct Recovery: Sendable {
             let claimed = try destinations.coordinated(.write, intent) { () throws(CacheError) in
                 try claim(destination, by: intent, in: folder)
             }
-            if let claimed { return try publisher.commit(claimed, from: staging, in: folder) }
+            if let claimed {
+                return try publisher.commit(claimed, replacing: intent, from: staging, in: folder)
+            }
         case (nil, nil): break
         }
         try ledger.remove(intent)
