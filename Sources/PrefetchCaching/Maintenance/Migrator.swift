@@ -328,7 +328,7 @@ struct Migrator {
         try engine.admission.makeRoomToOpen(0, in: destinations.support.staging)
         let checksum = try original.checksum()
         let former = try BackupMark(fileSystem: fileSystem).policy(of: original.file)
-        let intent = LedgerEntry(
+        var intent = LedgerEntry(
             key: original.key, state: .intent, mode: .rename, area: target.area, folder: place.path,
             name: target.name, plainName: target.name, backup: target.backup,
             contentBytes: original.attributes.length, contentChecksum: checksum,
@@ -341,6 +341,7 @@ struct Migrator {
             if let earlier, try files.existingFile(of: earlier) != nil { return .left(.keyIsTaken) }
             // One that is there already is adopted, and is the user's.
             let isInPlace = try original.isInPlace(as: target.name, in: place.folder)
+            if isInPlace { intent.origin = .adopted }
             var isMarked = false
             defer { if isMarked { restoreMark(former, of: original) } }
             if !isInPlace {
@@ -362,7 +363,7 @@ struct Migrator {
                     {
                     case .isAdopted(let adopted): return .adopted(adopted.location)
                     case .isAnother(let failure?): throw failure
-                    case .isAnother(nil), .isChanged:
+                    case .isAnother(nil), .isChanged, .isHeld:
                         try engine.ledger.make(withdrawal)
                         return .left(.changed)
                     }

@@ -100,10 +100,12 @@ final class Ledger: PromotionLedger {
                     sql: LedgerEntry.select
                         + " WHERE hash <> ?"
                         + " AND (contentChecksum = ? AND contentLength = ?"
-                        + " OR name = ? COLLATE NOCASE AND folder = ? COLLATE NOCASE AND area = ?)"),
+                        + " OR name = ? COLLATE NOCASE AND folder = ? COLLATE NOCASE AND area = ?"
+                        + " OR \(LedgerEntry.enclosure))"),
                 arguments: [
                     entry.key.hash.data, Int64(bitPattern: entry.contentChecksum), entry.contentBytes,
                     entry.name.string, entry.folder?.string ?? "", Int(entry.area.rawValue),
+                    Int(entry.area.rawValue), (entry.folder?.string ?? "") + "/",
                 ]
             ).compactMap(LedgerEntry.init)
         } ?? []

@@ -131,7 +131,13 @@ extension LedgerEntry {
     static let placeOfAnother = """
         SELECT 1 FROM promotion AS other
         WHERE other.name = ? COLLATE NOCASE AND other.folder = ? COLLATE NOCASE AND other.area = ?
-            AND other.hash <> ? AND other.state = \(State.committed.rawValue) AND other.successor IS NULL
+            AND other.hash <> ? AND other.state = \(State.committed.rawValue)
+        """
+
+    /// Whether a row is that of a bundle whose folder has a folder in it, or is that: its path ends with a slash.
+    static let enclosure = """
+        parts IS NOT NULL AND area = ? AND substr(?, 1, length(folder || '/' || name) + (folder <> '')) =
+            CASE folder WHEN '' THEN '' ELSE folder || '/' END || name || '/' COLLATE NOCASE
         """
 
     /// Of ``placeOfAnother``.
@@ -271,7 +277,7 @@ extension Row {
 /// A compare-and-swap of one row of the ledger. It backs up the key locks: of two processes that both believe to hold
 /// one, only one can proceed.
 struct LedgerChange: Sendable, Hashable {
-    /// What must be there; `nil` for nothing. If only the state of the new entry differs, nothing else is written.
+    /// What must be there; `nil` for nothing.
     let old: LedgerEntry?
     /// What takes its place; `nil` to remove it.
     let new: LedgerEntry?
@@ -279,12 +285,17 @@ struct LedgerChange: Sendable, Hashable {
     /// That an entry is there, on which other changes depend. Nothing is written.
     static func requiring(_ entry: LedgerEntry) -> LedgerChange { LedgerChange(old: entry, new: entry) }
 
+    /// Whether nothing but the state changes.
+    var isOfState: Bool {
+        guard var entry = old, let new, entry.state != new.state else { return false }
+        entry.state = new.state
+        return entry == new
+    }
+
     /// - Returns: Whether the place of what was written is another key's; `nil` if the row was not as expected.
     func make(in database: Database) throws -> Bool? {
         if let new, old != new {
-            var renewed = old
-            renewed?.state = new.state
-            guard let old, renewed == new else { return try new.write(replacing: old, to: database) }
+            guard let old, isOfState else { return try new.write(replacing: old, to: database) }
             return try old.enter(new.state, in: database) ? false : nil
         }
         guard let old else { return false }
@@ -299,6 +310,18 @@ extension LedgerEntry {
     /// Whether two promotions are of the same content.
     func hasContent(of other: LedgerEntry) -> Bool {
         contentBytes == other.contentBytes && contentChecksum == other.contentChecksum && parts == other.parts
+    }
+
+    /// Whether its file is in the folder of a bundle. Names that differ in the case of letters `A` to `Z` count as one.
+    func isInside(_ bundle: LedgerEntry) -> Bool {
+        guard !bundle.parts.isEmpty, bundle.area == area, let folder else { return false }
+        let place = (bundle.folder.map { [$0.string] } ?? []) + [bundle.name.string, ""]
+        return (folder.string + "/").utf8.lazy.map(Self.folded)
+            .starts(with: place.joined(separator: "/").utf8.lazy.map(Self.folded))
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     /// The same promotion, of a file that was there already.

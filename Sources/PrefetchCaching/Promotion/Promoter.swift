@@ -176,12 +176,19 @@ final class Promoter: Sendable {
         }
     }
 
-    /// The promotion of another key to the same file, complete or under way: an identical one is adopted rather than stored
-    /// twice, and a process may have died in between. While the caller holds the lock of the entry's key, nobody adopts its
-    /// file.
+    /// The promotion of another key to the same file: an identical one is adopted rather than stored twice. One that is under
+    /// way counts if its content is nowhere else: its process has died between adopting the file and saying so. While the
+    /// caller holds the lock of the entry's key, nobody adopts its file.
     func sharer(of file: FileAttributes.Identity, with entry: LedgerEntry) throws(CacheError) -> LedgerEntry?
     {
-        try publisher.sharers(of: file, with: entry).first
+        for other in try publisher.sharers(of: file, among: ledger.others(sharing: entry)) {
+            if other.state == .committed { return other }
+            // In the order in which it moves.
+            if try copies.isThere(other.key) { continue }
+            let staging = files.destinations.support.staging
+            if try files.staged(FilePath(other.stagedName), in: staging) == nil { return other }
+        }
+        return nil
     }
 
     /// Whether a key was promoted, as soon as no living process is at work on that.

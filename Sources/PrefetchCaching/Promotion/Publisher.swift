@@ -62,7 +62,7 @@ final class Publisher: Sendable {
         discard: () throws(CacheError) -> Void
     ) throws(CacheError) -> LedgerEntry {
         var entry = intent
-        var number = 1
+        var (number, changes) = (1, 0)
         var isDisplaced = if let isDisplaced { isDisplaced } else { try ledger.isPlaceOfAnother(intent) }
         while true {
             let tried = entry
@@ -80,7 +80,12 @@ final class Publisher: Sendable {
                     tried, in: folder, holding: held, passingOverUnreadable: passesOverUnreadable, discard)
                 {
                 case .isAdopted(let adopted): return adopted
-                case .isChanged: continue
+                case .isChanged where changes < Self.mostChanges:
+                    changes += 1
+                    // It may have been another key's, whose user has deleted it.
+                    isDisplaced = try ledger.isPlaceOfAnother(tried)
+                    continue
+                case .isChanged, .isHeld: break
                 case .isAnother(let error): failure = error
                 }
                 repeat {
@@ -99,6 +104,9 @@ final class Publisher: Sendable {
             if let failure { throw failure }
         }
     }
+
+    /// How often a file that changes while it is compared is compared again.
+    private static let mostChanges = 3
 
     /// Whether a name is certain to be taken, which saves a transaction of the ledger.
     private func isSurelyTaken(_ entry: LedgerEntry, in folder: Directory, _ first: LedgerEntry)
@@ -127,7 +135,9 @@ final class Publisher: Sendable {
         case isAdopted(LedgerEntry)
         /// The file was changed, moved or removed meanwhile.
         case isChanged
-        /// It has other content, belongs to a key that is being worked on, or could not be made durable.
+        /// It is that of a key that is being worked on.
+        case isHeld
+        /// It has other content, is a part of a bundle, or could not be made durable.
         case isAnother(CacheError?)
     }
 
@@ -145,19 +155,23 @@ final class Publisher: Sendable {
         _ entry: LedgerEntry, in folder: Directory, holding held: [KeyHash] = [],
         passingOverUnreadable passesOverUnreadable: Bool, _ discard: () throws(CacheError) -> Void
     ) throws(CacheError) -> Adoption {
-        let identical: FileAttributes?
+        let sharers: [KeyHash]
+        let identical: FileAttributes
         do {
-            identical = try destinations.coordinated(.readContent, entry) { () throws(CacheError) in
+            let found = try destinations.coordinated(.readContent, entry) { () throws(CacheError) in
                 try files.identicalFile(to: entry, in: folder)
             }
+            let others = try ledger.others(sharing: entry)
+            // What is in a bundle goes with it.
+            guard let found, !others.contains(where: entry.isInside) else { return .isAnother(nil) }
+            identical = found
+            sharers = try self.sharers(of: found.identity, among: others).map(\.key.hash)
+                .filter { !held.contains($0) }
         } catch .destination(_, let error) where passesOverUnreadable && error.isNotPermitted {
             return .isAnother(nil)
         }
-        guard let identical else { return .isAnother(nil) }
-        let sharers = try sharers(of: identical.identity, with: entry).map(\.key.hash)
-            .filter { !held.contains($0) }
         return try locks.holdFree(sharers) { isHeld throws(CacheError) in
-            guard sharers.allSatisfy(isHeld) else { return .isAnother(nil) }
+            guard sharers.allSatisfy(isHeld) else { return .isHeld }
             let failure = try destinations.coordinated(.publish, entry) {
                 () throws(CacheError) -> Adoption? in
                 guard try files.attributes(of: entry, in: folder)?.isUnchanged(since: identical) ?? false
@@ -177,12 +191,14 @@ final class Publisher: Sendable {
         }
     }
 
-    /// The entries of other keys, complete or under way, whose file is the one that was found under the name of an entry.
-    func sharers(of file: FileAttributes.Identity, with entry: LedgerEntry) throws(CacheError)
+    /// Those of several entries of other keys, complete or under way, whose file is the one that was found under the name of an
+    /// entry.
+    func sharers(of file: FileAttributes.Identity, among others: [LedgerEntry]) throws(CacheError)
         -> [LedgerEntry]
     {
         var sharers: [LedgerEntry] = []
-        for other in try ledger.others(sharing: entry) {
+        // What is not available now is another file.
+        for other in others where support.areas.path(of: other.area) != nil {
             // The paths may differ: the file system may equate names, or one of the folders be a symbolic link.
             if try files.existingAttributes(of: other)?.identity == file { sharers.append(other) }
         }

@@ -16,6 +16,7 @@ typealias RestoreToCache = (
 /// | intent, staged file, no destination | verified, written again, then published; if damaged, or if a newer item is cached, dropped |
 /// | intent, staged file, destination | one inode: committed; else published under the next name |
 /// | intent, no staged file, destination is ours | committed, even when the user has changed it |
+/// | intent, no staged file, destination has its content | adopted |
 /// | intent, no staged file, otherwise | dropped: the cached copy, if there is one, is promotable |
 /// | a successor | see ``Replacement/complete(_:)`` |
 ///
@@ -108,11 +109,19 @@ struct Recovery: Sendable {
             }
             return try publisher.publish(trusted, from: staging, in: folder)
         case (nil, let destination?):
-            let claimed = try destinations.coordinated(.write, intent) { () throws(CacheError) in
-                try claim(destination, by: intent, in: folder)
+            let entered = intent
+            let isOurs = try destinations.coordinated(.readContent, intent) { () throws(CacheError) in
+                try wasStaged(destination, by: entered, in: folder)
             }
-            if let claimed {
-                return try publisher.commit(claimed, replacing: intent, from: staging, in: folder)
+            if isOurs { return try publisher.commit(intent, replacing: intent, from: staging, in: folder) }
+            // Adopted, or about to be: it may never have been flushed.
+            switch try publisher.adopt(intent, in: folder, passingOverUnreadable: false, {}) {
+            case .isAdopted(let adopted): return adopted
+            case .isChanged: return try complete(intent)
+            // The intent is what keeps the file.
+            case .isHeld: throw .busy("item", by: nil)
+            case .isAnother(let failure?): throw failure
+            case .isAnother(nil): break
             }
         case (nil, nil): break
         }
@@ -151,20 +160,8 @@ struct Recovery: Sendable {
         try files.discardStaged(name, in: origin)
     }
 
-    /// The entry for the file under an intent's name, if the file belongs to the intent; otherwise `nil`. The ledger
-    /// may come from a backup, and the file be unrelated.
-    private func claim(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
-        throws(CacheError) -> LedgerEntry?
-    {
-        if try wasStaged(file, by: intent, in: folder) { return intent }
-        guard try files.identicalFile(to: intent, in: folder) != nil else { return nil }
-        // Adopted, or about to be: it may never have been flushed.
-        try files.flushFile(of: intent, in: folder)
-        return intent.adopted
-    }
-
     /// Whether the file under an intent's name is the one that was staged, even if the user has changed it
-    /// since.
+    /// since. The ledger may come from a backup, and the file be unrelated.
     private func wasStaged(_ file: FileAttributes, by intent: LedgerEntry, in folder: Directory)
         throws(CacheError) -> Bool
     {

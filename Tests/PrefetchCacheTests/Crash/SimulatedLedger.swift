@@ -49,12 +49,13 @@ struct SimulatedLedger: PromotionLedger {
         all.filter { other in
             other.key != entry.key
                 && (other.contentBytes == entry.contentBytes
-                    && other.contentChecksum == entry.contentChecksum || other.location == entry.location)
+                    && other.contentChecksum == entry.contentChecksum || other.location == entry.location
+                    || entry.isInside(other))
         }
     }
 
     func isPlaceOfAnother(_ entry: LedgerEntry) -> Bool {
-        all.contains { !$0.isUnfinished && $0.key != entry.key && $0.location == entry.location }
+        all.contains { $0.state == .committed && $0.key != entry.key && $0.location == entry.location }
     }
 
     func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
@@ -63,7 +64,7 @@ struct SimulatedLedger: PromotionLedger {
         var values: [String: SimulatedRecord?] = [:]
         for change in entered {
             guard let key = (change.new ?? change.old)?.key else { continue }
-            values.updateValue(change.new.map { SimulatedRecord($0) }, forKey: key.hash.hexadecimal)
+            values.updateValue(written(by: change).map { SimulatedRecord($0) }, forKey: key.hash.hexadecimal)
         }
         let isFlushed =
             flushing && !entered.contains { $0.new.map { unflushed.contains($0.state) } ?? false }
@@ -79,6 +80,14 @@ struct SimulatedLedger: PromotionLedger {
         }
         guard isMade else { throw .overtaken(key) }
         return Set(changes.compactMap(\.new).filter(isPlaceOfAnother).map(\.key.hash))
+    }
+
+    private func written(by change: LedgerChange) -> LedgerEntry? {
+        guard change.isOfState, let new = change.new, var entry = entry(for: new.key.hash) else {
+            return change.new
+        }
+        entry.state = new.state
+        return entry
     }
 
     func close() {}

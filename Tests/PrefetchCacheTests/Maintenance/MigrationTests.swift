@@ -28,10 +28,11 @@ import Testing
 
     private func migrate(
         _ engine: Engine, as role: MigrationRequest.Role, of folder: URL? = nil, prefix: String = "",
-        isDryRun: Bool = false
+        backup: BackupPolicy? = nil, isDryRun: Bool = false
     ) throws -> [String: MigratedFile.Outcome] {
         let request = MigrationRequest(
-            of: FilePath((folder ?? old).path), as: role, source: "old", keyPrefix: prefix)
+            of: FilePath((folder ?? old).path), as: role, source: "old", keyPrefix: prefix,
+            backup: backup)
         var outcomes: [String: MigratedFile.Outcome] = [:]
         try Migrator(engine: engine, request: request, isDryRun: isDryRun).run { file in
             #expect(outcomes[file.path] == nil)
@@ -67,6 +68,27 @@ import Testing
         try live.withFile(FilePath(file.path), in: .workingDirectory, .read) { file throws(FileSystemError) in
             #expect(try mark.policy(of: file) == .exclude)
         }
+    }
+
+    /// Otherwise it would be marked, and purged.
+    @Test func aFileThatIsAdoptedStaysTheUsersAfterACrash() throws {
+        let fileSystem = InterceptingFileSystem()
+        let dying = try container.engine(fileSystem: fileSystem)
+        let file = container.documents.appending(path: "image.iso")
+        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
+        try noise(3000).write(to: file)
+        fileSystem.intercept { operation in
+            if operation.kind == .synchronize, operation.name == "image.iso" { fileSystem.die() }
+        }
+        let outcomes = try migrate(
+            dying, as: .promoted(to: .documents), of: container.documents, backup: .exclude)
+        guard case .left = outcomes["image.iso"] else { Issue.record("\(outcomes)"); return }
+        let engine = try container.engine()
+        _ = try engine.repair(isDryRun: false)
+        let entry = try #require(try engine.ledger.committed(after: nil, atMost: 2).first)
+        #expect(entry.origin == .adopted)
+        #expect(try engine.purgeExcluded(unusedSince: .max, isDryRun: false).purged.isEmpty)
+        #expect(try Data(contentsOf: file) == noise(3000))
     }
 
     @Test(arguments: [Area.documents, .applicationSupport])
