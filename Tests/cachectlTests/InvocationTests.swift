@@ -215,7 +215,7 @@ import Testing
         #expect(
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
-                "rehearse", "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure",
+                "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure",
                 "stats", "events", "explain", "simulate", "report", "watch",
             ])
     }

@@ -151,10 +151,13 @@ final class VolumeWatch: Sendable {
     }
 
     /// Returns what ``sample(_:)`` would, without remembering it.
-    func preview(_ transaction: CatalogTransaction) throws -> BudgetSnapshot {
+    ///
+    /// - Parameter available: As if so many bytes were available; `nil` for those that are.
+    func preview(_ transaction: CatalogTransaction, available: Int64? = nil) throws -> BudgetSnapshot {
         let configuration = try configuration.current()
         let model = configuration.capacityModel
         var state = try volume()
+        if let available { state = VolumeState(total: state.total, available: min(available, state.total)) }
         let evictable = try evictableBytes(transaction)
         var unreleased = try Unreleased(transaction)
         unreleased.follow(Unreleased.sum(own: evictable, free: state.available))

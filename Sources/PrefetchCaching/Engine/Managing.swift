@@ -121,9 +121,9 @@ extension Engine {
         return try history.journal.read(after: position)
     }
 
-    func capacity() throws(CacheError) -> CapacityReport {
+    func capacity(available: Int64? = nil) throws(CacheError) -> CapacityReport {
         try catalog.reading { transaction in
-            try CapacityReport(try admission.watch.preview(transaction), transaction)
+            try CapacityReport(try admission.watch.preview(transaction, available: available), transaction)
         }
     }
 

@@ -11,14 +11,19 @@ struct CapacityCommand: CacheCommand {
             EXAMPLES:
               # Show how the budget is computed
               cachectl capacity --app org.example.app
+              # What would it be if only 2 GB were free?
+              cachectl capacity --free 2GB --app org.example.app
             """)
+
+    @Option("As if so much could still be written to the volume.", "size", parse: ByteSize.parse)
+    var free: ByteCount?
 
     @OptionGroup var shared: SharedOptions
 
     var isLooking: Bool { true }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        let report = try await cache.capacity()
+        let report = try await cache.capacity(available: free)
         let configuration = try await cache.configuration()
         try output.report(
             report.json(configuration.capacityModel),

@@ -164,6 +164,16 @@ import Testing
         #expect(text.contains("\nadmitted  nothing: the volume is short of space (\(level))\n"))
     }
 
+    @Test func whatFreeSpaceWouldDoIsToldWithoutIt() throws {
+        let now = try container.json("capacity")
+        let short = try container.json("capacity", "--free", "1MB")
+        #expect(short["availableBytes"] as? Int64 == 1_000_000)
+        #expect(short["pressure"] as? String == "critical" && short["refusal"] as? String == "pressure")
+        let ample = try container.json("capacity", "--free", "\(try bytes("totalBytes", of: now))")
+        #expect(try bytes("budgetBytes", of: ample) >= bytes("budgetBytes", of: now))
+        #expect(try container.json("capacity")["pressure"] as? String == "normal", "it was only asked")
+    }
+
     @Test(
         arguments: [
             (#"{"storing":false}"#, "disabled"), (#"{"budgetBytes":0}"#, "overBudget"),

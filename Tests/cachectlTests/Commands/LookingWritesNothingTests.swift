@@ -12,7 +12,7 @@ import Testing
         "list", "list --opened", "list --partials", "list --json", "show cached", "show opened", "stats",
         "stats --by source", "stats --openmetrics", "events", "explain cached", "capacity", "configure",
         "inventory", "inventory --check", "inventory --files", "verify", "report --html -", "why opened",
-        "rehearse purge", "rehearse pressure --free 1MB", "simulate --budget 1GiB", "repair --dry-run",
+        "simulate --budget 1GiB", "repair --dry-run",
         "evict --all --dry-run", "evict cached --dry-run", "migrate --dry-run",
         "migrate --from $CONTAINER/Documents --as documents --dry-run",
         "migrate --from $CONTAINER/Documents --as cached --dry-run",

@@ -186,8 +186,6 @@ import Testing
             Tool.path, ["inventory", "--draft-manifest"] + place, in: container.folder)
         try container.folder.write(manifest.output, to: "storage.json")
         try run("why Documents --manifest storage.json", exits: .notFound)
-        try run("rehearse restore --backup-tool tar --manifest storage.json")
-        try run("rehearse pressure --free 1MiB")
         try run("report --html - --manifest storage.json")
         try container.folder.write(text, to: "Info.plist")
         let stray = container.root.appending(path: "Library/Caches/Stray.sqlite")

@@ -7,29 +7,12 @@ import Testing
 
 @testable import StorageInventory
 
-/// What `rehearse` foretells, compared with what is there after it has been done.
-@Suite struct RehearsalTests {
-    private struct Report: Decodable {
-        struct Sum: Decodable, Equatable {
-            let fate: String
-            let files: Int
-            let bytes: Int64
-        }
-
-        struct File: Decodable {
-            let path: String
-            let bytes: Int64
-            let fate: String
-            let key: String?
-        }
-
-        let event: String
-        let sums: [Sum]
-        let files: [File]
-
-        func paths(_ fates: Fate...) -> [String] {
-            files.filter { file in fates.contains { $0.rawValue == file.fate } }.map(\.path).sorted()
-        }
+/// The fates that are foretold, compared with what is there afterwards.
+@Suite struct FateTests {
+    private struct File {
+        let path: String
+        let fate: Fate
+        let key: String?
     }
 
     private let container: SampleContainer
@@ -64,9 +47,9 @@ import Testing
         try container.mark(.exclude, "Library/Application Support/Tiles")
     }
 
-    private var manifest: String {
+    private var manifest: StorageManifest {
         get throws {
-            let file = work.path.appending("storage.json").string
+            let file = work.path.appending("storage.json")
             let entries = [("derived", "\"derive\""), ("mine", "false")].map { name, regenerable in
                 """
                 {"path": "Library/Caches/org.example.sdk/\(name)", "what": "A file", "why": "It is needed.",
@@ -75,28 +58,31 @@ import Testing
                 """
             }
             try #"{"version": 1, "entries": [\#(entries.joined(separator: ","))]}"#
-                .write(toFile: file, atomically: true, encoding: .utf8)
-            return file
+                .write(toFile: file.string, atomically: true, encoding: .utf8)
+            return try StorageManifest(at: file, in: LiveFileSystem())
         }
     }
 
-    private func rehearse(_ arguments: String...) throws -> Report {
+    private func foretold(
+        _ loss: Loss, by tool: BackupTool = .system, _ manifest: StorageManifest? = nil
+    ) throws -> [File] {
         let before = try Photograph(of: container.root)
-        let arguments = ["rehearse"] + arguments
-        let outcome = try BuiltTool.run(arguments + ["--json"], on: container)
-        #expect(outcome.status == 0, "\(outcome.output)")
-        let text = try BuiltTool.run(arguments, on: container)
-        let report = try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8))
-        for file in report.files where file.fate != "stays" {
-            #expect(text.output.contains(file.path), "\(file.path) is missing in \(text.output)")
-        }
-        for sum in report.sums {
-            let files = report.files.filter { $0.fate == sum.fate }
-            #expect(
-                sum == .init(fate: sum.fate, files: files.count, bytes: files.reduce(0) { $0 + $1.bytes }))
-        }
+        let inventory = try FileInventory(
+            of: InventoryPlace(
+                areas: container.areas, container: FilePath(container.root.path), backupTool: tool),
+            in: LiveFileSystem())
         #expect(try Photograph(of: container.root) == before)
-        return report
+        return inventory.files.map { file in
+            File(
+                path: inventory.path(of: file).string,
+                fate: inventory.fate(
+                    of: file, in: loss, manifest?.entry(for: inventory.containerPath(of: file))),
+                key: file.facts?.key)
+        }
+    }
+
+    private static func paths(_ fates: Fate..., of files: [File]) -> [String] {
+        files.filter { fates.contains($0.fate) }.map(\.path).sorted()
     }
 
     private static func files(in root: URL) throws -> [String] {
@@ -114,17 +100,17 @@ import Testing
     }
 
     /// Holds a prediction against the container that is left, and then the cache.
-    private func expect(_ report: Report, in root: URL, stays: [String]) async throws {
+    private func expect(_ files: [File], in root: URL, stays: [String]) async throws {
         #expect(try Self.files(in: root) == stays)
-        #expect(report.paths(.missed).isEmpty == false)
+        #expect(files.contains { $0.fate == .missed })
         var environment = CacheEnvironment.live()
         environment.probe = FixedVolumeProbe(VolumeState(total: 1 << 40, available: 1 << 39))
         let cache = try await PrefetchCache(
             areas: .container(at: FilePath(root.path)), environment: environment)
-        for key in report.files.filter({ $0.fate == "missed" }).compactMap(\.key) {
+        for key in files.filter({ $0.fate == .missed }).compactMap(\.key) {
             #expect(try await cache.open(try ItemKey(key)) == nil)
         }
-        for file in report.files where file.fate == "stays" {
+        for file in files where file.fate == .stays {
             guard let key = file.key else { continue }
             let opened = try #require(try await cache.open(try ItemKey(key)))
             #expect(opened.url.path == root.appending(path: file.path).path)
@@ -134,53 +120,53 @@ import Testing
     }
 
     @Test func aPurge() async throws {
-        let report = try rehearse("purge", "--manifest", try manifest)
-        #expect(report.paths(.remade).contains("Library/Caches/org.example.sdk/derived"))
-        #expect(report.paths(.lost) == ["Library/Caches/org.example.sdk/mine"])
-        #expect(report.paths(.unknown) == ["tmp/upload.part"])
+        let files = try foretold(.purge, try manifest)
+        #expect(Self.paths(.remade, of: files).contains("Library/Caches/org.example.sdk/derived"))
+        #expect(Self.paths(.lost, of: files) == ["Library/Caches/org.example.sdk/mine"])
+        #expect(Self.paths(.unknown, of: files) == ["tmp/upload.part"])
         for folder in ["Library/Caches", "tmp"] { try removeContent(of: folder) }
-        try await expect(report, in: container.root, stays: report.paths(.stays))
+        try await expect(files, in: container.root, stays: Self.paths(.stays, of: files))
     }
 
     /// The app comes back to a container with another path.
     @Test func anOffload() async throws {
-        let report = try rehearse("offload")
+        let files = try foretold(.offload)
         let root = URL(filePath: work.path.string).appending(path: "Another")
         try FileManager.default.copyItem(at: container.root, to: root)
         for folder in ["Library/Caches", "tmp"] {
             try FileManager.default.removeItem(at: root.appending(path: folder))
         }
-        try await expect(report, in: root, stays: report.paths(.stays))
+        try await expect(files, in: root, stays: Self.paths(.stays, of: files))
     }
 
     @Test func aRestore() async throws {
-        let report = try rehearse("restore")
-        #expect(report.paths(.rehydrated) == ["Documents/Songs/Song.mp3"])
+        let files = try foretold(.restore)
+        #expect(Self.paths(.rehydrated, of: files) == ["Documents/Songs/Song.mp3"])
         #expect(
-            report.paths(.downloaded)
+            Self.paths(.downloaded, of: files)
                 == [
                     "Documents/Songs/Song (2).mp3",
                     "Library/Application Support/PrefetchCache/files/Map.txt",
                 ])
-        #expect(report.paths(.uploaded) == ["Library/Mobile Documents/Essay.pages"])
-        #expect(report.paths(.unknown).contains("Library/Application Support/Tiles/1"))
+        #expect(Self.paths(.uploaded, of: files) == ["Library/Mobile Documents/Essay.pages"])
+        #expect(Self.paths(.unknown, of: files).contains("Library/Application Support/Tiles/1"))
         let list = work.path.appending("list").string
         let excluded = try BuiltTool.run(
             ["inventory", "--exclude-list", "--backup-tool", "tar"], on: container)
         try excluded.output.write(toFile: list, atomically: true, encoding: .utf8)
         let root = try restored(["--anchored", "-X", list])
-        let stays = report.paths(.stays)
-        try await expect(report, in: root, stays: stays)
+        let stays = Self.paths(.stays, of: files)
+        try await expect(files, in: root, stays: stays)
         // It lists what is lost of what was opened, and the two agree.
         let outcome = try BuiltTool.run(["rehydrate", "--dry-run"], in: root)
-        for path in report.paths(.rehydrated, .downloaded) { #expect(outcome.output.contains(path)) }
+        for path in Self.paths(.rehydrated, .downloaded, of: files) { #expect(outcome.output.contains(path)) }
         #expect(outcome.output.contains("3 files are missing"))
     }
 
     @Test func aRestoreByAnotherTool() async throws {
-        let report = try rehearse("restore", "--backup-tool", "tar")
+        let files = try foretold(.restore, by: .tar)
         let root = try restored(["--exclude-caches"])
-        try await expect(report, in: root, stays: report.paths(.stays, .uploaded))
+        try await expect(files, in: root, stays: Self.paths(.stays, .uploaded, of: files))
     }
 
     /// What GNU tar archives of the container, in another place.
