@@ -296,7 +296,6 @@ import Testing
         #expect(try inventory("--undo", journal, status: 65).contains("is not a record"))
         let inside = container.url("Documents/fixes").path
         #expect(try inventory("--check", "--fix", inside, status: 64).contains("name a file elsewhere"))
-        #expect(try inventory("--save", inside, status: 64).contains("name a file elsewhere"))
         #expect(!FileManager.default.fileExists(atPath: inside))
         #expect(try found() == ["log-among-documents"])
     }

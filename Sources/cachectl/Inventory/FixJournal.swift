@@ -199,3 +199,21 @@ extension InventoryPlace {
             .usage, "\(path.displayText) is among the app's files; name a file elsewhere")
     }
 }
+
+/// A path as JSON has it: a string or, for one that is not UTF-8, an object with its bytes.
+struct PathText: Decodable {
+    let path: FilePath
+
+    private enum CodingKeys: CodingKey {
+        case base64
+    }
+
+    init(from decoder: any Decoder) throws {
+        do {
+            path = FilePath(try decoder.singleValueContainer().decode(String.self))
+        } catch DecodingError.typeMismatch {
+            let data = try decoder.container(keyedBy: CodingKeys.self).decode(Data.self, forKey: .base64)
+            path = FilePath(bytes: Array(data))
+        }
+    }
+}

@@ -16,7 +16,6 @@ struct Inventory: Command {
             cachectl inventory --undo <file>
             cachectl inventory --container <dir> --draft-manifest
             cachectl inventory --container <dir> --exclude-list [--backup-tool <tool>]
-            cachectl inventory --container <dir> --save <file> | --diff <file>
             cachectl inventory --rules
             """,
         discussion: """
@@ -55,9 +54,8 @@ struct Inventory: Command {
               cachectl inventory --container ./AppData --csv --kind foreign >foreign.csv
               # List what restic has to leave out: restic backup --exclude-file list "$PWD"
               cachectl inventory --container "$PWD" --exclude-list --backup-tool tar >list
-              # See what a feature of the app writes
-              cachectl inventory --container ./AppData --save before.json
-              cachectl inventory --container ./AppData --diff before.json
+              # See what a feature of the app writes: before and after it, then diff
+              cachectl inventory --container ./AppData --csv >before.csv
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
               # See what can be mended, mend it, and take it back
@@ -103,16 +101,6 @@ struct Inventory: Command {
 
     @Flag(help: "List the excluded paths, for a backup tool that reads such a list.")
     var excludeList = false
-
-    @Option(
-        help: ArgumentHelp("Save the list of files, for a later --diff.", valueName: "file"),
-        completion: .file(), transform: FilePath.parse)
-    var save: FilePath?
-
-    @Option(
-        help: ArgumentHelp("Show what has changed since --save.", valueName: "file"), completion: .file(),
-        transform: FilePath.parse)
-    var diff: FilePath?
 
     @Option(
         help: ArgumentHelp(
@@ -163,20 +151,14 @@ struct Inventory: Command {
     var needsPlace: Bool { !rules && undo == nil }
 
     func validate() throws {
-        let modes = [
-            files, csv, check, rules, draftManifest, excludeList, save != nil, diff != nil, undo != nil,
-        ]
+        let modes = [files, csv, check, rules, draftManifest, excludeList, undo != nil]
         guard modes.count(where: \.self) <= 1 else {
             throw ValidationError(
-                "give one of --files, --csv, --check, --rules, --draft-manifest, --exclude-list, --save, "
-                    + "--diff and --undo")
+                "give one of --files, --csv, --check, --rules, --draft-manifest, --exclude-list and --undo")
         }
         if undo != nil, isFiltered { throw ValidationError("--undo takes no filters") }
         if dryRun, fix == nil { throw ValidationError("--dry-run is for --fix") }
         if sarif, fix != nil { throw ValidationError("give either --sarif or --fix") }
-        if save != nil || diff != nil, isFiltered {
-            throw ValidationError("--save and --diff cover all files and take no filters")
-        }
         if excludeList, shared.json || isFiltered {
             throw ValidationError("--exclude-list covers all files, and prints lines")
         }
@@ -219,8 +201,6 @@ struct Inventory: Command {
         }
         if let undo { return try !Fixing.undo(undo, in: fileSystem, to: output) }
         // Before the walk, which may take long.
-        let saved = try diff.map { path throws(CommandFailure) in try SavedInventory(at: path) }
-        try save.map { path throws(CommandFailure) in try NewFile(path, replacing: true).check() }
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
         let manifest = try purposes.read(in: fileSystem)
         let cache = try shared.place()
@@ -228,7 +208,6 @@ struct Inventory: Command {
             areas: cache.areas, container: cache.container,
             // The list makes up for what the tool does not know.
             backupTool: excludeList ? .system : backupTool)
-        try save.map { path throws(CommandFailure) in try place.requireElsewhere(path) }
         let inventory = try FileInventory(of: place, in: fileSystem)
         if excludeList {
             try printExcludeList(of: inventory, to: output)
@@ -262,19 +241,6 @@ struct Inventory: Command {
                 on: inventory, Checkup.Options(now: Timestamp.now), in: fileSystem)
             try output.print(StorageManifest(draftOf: inventory, app: shared.app, findings: findings))
             (inventory.problems + problems).warn()
-            return false
-        }
-        if let save {
-            let text = try JSON.document(SavedInventory(of: inventory).json, isPretty: false)
-            try NewFile(save, replacing: true).write(text + "\n")
-            try output.confirm("saved \(Count.text(inventory.files.count, "file")) to \(save.displayText)")
-            inventory.problems.warn()
-            return false
-        }
-        if let saved {
-            let diff = InventoryDiff(from: saved, to: SavedInventory(of: inventory))
-            try output.report(diff.json, diff.lines)
-            inventory.problems.warn()
             return false
         }
         let start = olderThan?.start(before: Timestamp.now)

@@ -55,8 +55,7 @@ import Testing
 
     @Test func whatIsOnlyConfirmedIsJSONToo() throws {
         try fill()
-        let file = container.folder.url.appending(path: "saved.json").path
-        for arguments in [["stats", "--reset", "--yes"], ["rehydrate"], ["inventory", "--save", file]] {
+        for arguments in [["stats", "--reset", "--yes"], ["rehydrate"]] {
             let outcome = try Tool.run(
                 Tool.path, arguments + ["--json", "--container", container.root.path], in: container.folder)
             #expect(outcome.status == 0)
@@ -64,6 +63,19 @@ import Testing
                 try JSONSerialization.jsonObject(with: Data(outcome.text.utf8))
             }
         }
+    }
+
+    @Test func whatAFeatureWritesIsSeenByDiff() throws {
+        try fill()
+        func lines() throws -> Set<Substring> {
+            Set(try container.succeed("inventory", "--csv").text.split(separator: "\n"))
+        }
+        let before = try lines()
+        #expect(try lines() == before)
+        try write("scan", to: "Documents/Scan.txt")
+        let new = try lines().subtracting(before)
+        #expect(new.count == 1 && new.first?.contains("Documents/Scan.txt") == true)
+        #expect(before.isSubset(of: try lines()))
     }
 
     @Test func sumsAreByAreaAndKindAndAsTheSystemShowsThem() throws {

@@ -179,8 +179,6 @@ import Testing
         try run("inventory --csv --backup-tool restic")
         try run("inventory --rules")
         try run("inventory --exclude-list")
-        try run("inventory --save then.jsonl")
-        try run("inventory --diff then.jsonl")
         try run("inventory --draft-manifest")
         let manifest = try Tool.run(
             Tool.path, ["inventory", "--draft-manifest"] + place, in: container.folder)
