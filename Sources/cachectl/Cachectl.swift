@@ -19,7 +19,7 @@ struct Cachectl: AsyncParsableCommand {
             (143 by SIGTERM, 129 by SIGHUP).
             """,
         version: Version.text,
-        subcommands: commands + [Completions.self, Manual.self])
+        subcommands: commands)
 
     // The names are in the configurations: to derive one from a type takes a tenth of a millisecond.
     private static let commands: [any Command.Type] = [
@@ -39,7 +39,7 @@ struct Cachectl: AsyncParsableCommand {
 struct Invocation {
     enum Request {
         case command(any Command)
-        /// A help text, a manual page or a shell script.
+        /// A help text or a shell script.
         case text(String)
     }
 
@@ -125,7 +125,7 @@ enum SharedArguments {
         let leading = arguments[..<rest.startIndex]
         if leading.isEmpty { return arguments }
         guard let command = rest.popFirst() else { throw .usage("no command was given") }
-        // The other commands, and unknown ones, do not accept the options.
+        // `help`, and what is no command, do not accept the options.
         return [command] + (commands.contains(command) ? leading : []) + rest
     }
 }

@@ -51,34 +51,13 @@ import Testing
     /// Every value of every command, given as bytes that are not UTF-8, and whether it is completed as a path: then it
     /// may have any bytes, and otherwise it is refused by name.
     @Test func onlyPathsMayHaveAnyBytes() throws {
-        struct Dump: Decodable {
-            struct Command: Decodable {
-                let commandName: String
-                let subcommands: [Command]?
-                let arguments: [Value]?
-            }
-            struct Value: Decodable {
-                struct Name: Decodable { let name: String }
-                struct Completion: Decodable { let file: Extensions?, directory: Extensions? }
-                struct Extensions: Decodable {}
-                let kind: String
-                let isOptional: Bool
-                let names: [Name]?
-                let valueName: String?
-                let completionKind: Completion?
-            }
-            let command: Command
-        }
-        let outcome = try Tool.run(Tool.path, ["--experimental-dump-help"], in: TemporaryFolder())
-        let dump = try JSONDecoder().decode(Dump.self, from: outcome.output)
         let bytes = ArgumentBytes.text(of: [0x61, 0xFF])
         var paths = 0
-        for command in dump.command.subcommands ?? [] where command.commandName != "help" {
-            for argument in command.arguments ?? [] where argument.kind != "flag" {
-                let isPath = argument.completionKind?.file != nil || argument.completionKind?.directory != nil
-                if isPath { paths += 1 }
+        for command in try CommandTree.commands() {
+            for argument in command.arguments ?? [] where argument.kind != .flag {
+                if argument.isPath { paths += 1 }
                 let others = (command.arguments ?? []).filter {
-                    $0.kind == "positional" && !$0.isOptional && $0.valueName != argument.valueName
+                    $0.kind == .positional && !$0.isOptional && $0.valueName != argument.valueName
                 }.map { _ in "k" }
                 let name = argument.names?.last?.name
                 var words = [command.commandName] + others
@@ -97,7 +76,7 @@ import Testing
                     message = error.message ?? ""
                 }
                 let isNamed = message.contains(#"'a\xFF'"#)
-                #expect(isNamed != isPath, "\(words): \(message)")
+                #expect(isNamed != argument.isPath, "\(words): \(message)")
             }
         }
         #expect(paths > 20)
@@ -226,7 +205,7 @@ import Testing
 
     @Test(arguments: [
         ("stat", "stats"), ("stast", "stats"), ("lst", "list"), ("verfy", "verify"), ("capcity", "capacity"),
-        ("evcit", "evict"), ("fecht", "fetch"), ("opne", "open"), ("hepl", "help"), ("manaul", "manual"),
+        ("evcit", "evict"), ("fecht", "fetch"), ("opne", "open"), ("hepl", "help"),
     ])
     func aMistypedCommandIsRecognised(_ typed: String, _ meant: String) {
         for arguments in [[typed], [typed, "k"], ["help", typed]] {
@@ -246,7 +225,7 @@ import Testing
     }
 
     @Test(arguments: [
-        [], ["list", "k"], ["help"], ["help", "put"], ["--help"], ["help", "--help"], ["completions"],
+        [], ["list", "k"], ["help"], ["help", "put"], ["--help"], ["help", "--help"],
     ])
     func whatIsRightPasses(_ arguments: [String]) throws {
         try Self.spelling.check(arguments)
