@@ -195,7 +195,7 @@ import Testing
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
                 "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure",
-                "stats", "events", "explain", "simulate", "report", "watch",
+                "stats", "events", "explain", "report", "watch",
             ])
     }
 }

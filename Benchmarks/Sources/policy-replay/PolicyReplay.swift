@@ -21,6 +21,9 @@ struct PolicyReplay: ParsableCommand {
             stored, after evicting, or refused; what is opened ('open') leaves the cache; what a newer version \
             replaced ('gone') is dropped. Counted are items that arrive after the warm-up.
 
+            What 'cachectl events --json' prints: the same of a cache's own journal. What the app would have \
+            downloaded on top is not known, so the result is an estimate.
+
             Exit codes: 0 done, 64 wrong usage, 65 not such a trace or damaged, 66 no such file, \
             69 no gzip, 74 input/output error.
             """)

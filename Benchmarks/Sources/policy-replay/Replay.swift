@@ -21,6 +21,7 @@ struct Replay {
         let progress = ProgressLine()
         defer { progress.clear() }
         var reader = TraceReader()
+        var journal: [JournalLine] = []
         let clock = ContinuousClock()
         let start = clock.now
         let take = { (line: TraceLine) throws -> Void in
@@ -30,19 +31,22 @@ struct Replay {
                 try prefetching.arrive(key, source: source, size: size, at: time)
             case .open(let key, let time): try prefetching.open(key, at: time)
             case .gone(let key, let time): try prefetching.replace(key, at: time)
+            case .event(let line): journal.append(line)
             }
         }
         try input.forEachPiece { piece in
             try reader.read(piece, take)
-            progress.show("\(max(0, reader.lines - 1)) events")
+            progress.show("\(reader.lines) lines")
         }
         try reader.finish(take)
+        try JournalReplay.run(journal, in: prefetching)
         let elapsed = start.duration(to: clock.now)
-        guard reader.kind == .prefetching else {
+        guard reader.kind != .requests else {
             guard !usesGate, warmUp == 0 else {
                 throw ReplayFailure(
                     .damaged,
-                    "--gate and --warm-up need a trace of prefetching: \(TraceKind.prefetching.rawValue)")
+                    "--gate and --warm-up need a trace of prefetching: \(TraceKind.prefetching.rawValue), or a journal"
+                )
             }
             return ReplayReport(try requests.result(), policy, capacity, elapsed)
         }

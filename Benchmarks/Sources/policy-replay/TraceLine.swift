@@ -1,3 +1,4 @@
+import Foundation
 import PrefetchCaching
 
 /// The columns of a trace, by which its kind is told.
@@ -6,6 +7,8 @@ enum TraceKind: String, CaseIterable {
     case requests = "time,key,size"
     /// What arrived in a prefetch cache, and what the user opened.
     case prefetching = "time,event,key,source,size"
+    /// What `cachectl events --json` prints, an object per line and without a header.
+    case journal = "{"
 }
 
 /// One line of a trace. Keys and sources are whatever text stands between the commas.
@@ -16,6 +19,7 @@ enum TraceLine {
     case open(ItemKey, time: Int64)
     /// A newer version took its place.
     case gone(ItemKey, time: Int64)
+    case event(JournalLine)
 
     init(_ line: UnsafeRawBufferPointer, of kind: TraceKind) throws(TraceLineError) {
         let columns = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
@@ -33,6 +37,12 @@ enum TraceLine {
             case "open": self = .open(key, time: time)
             case "gone": self = .gone(key, time: time)
             default: throw .event
+            }
+        case .journal:
+            do {
+                self = .event(try JSONDecoder().decode(JournalLine.self, from: Data(line)))
+            } catch {
+                throw .journal
             }
         }
     }
@@ -75,7 +85,7 @@ enum TraceLine {
 /// What is wrong with a line.
 enum TraceLineError: Error, CustomStringConvertible {
     case columns(Int)
-    case noSize, negativeSize, sizeNoNumber, sizeTooLarge, notUTF8, time, event
+    case noSize, negativeSize, sizeNoNumber, sizeTooLarge, notUTF8, time, event, journal
     case key(ItemKeyError)
 
     var description: String {
@@ -88,6 +98,7 @@ enum TraceLineError: Error, CustomStringConvertible {
         case .notUTF8: "has a key that is not UTF-8"
         case .time: "has a time that is no number of seconds"
         case .event: "has an event that is none of arrive, open and gone"
+        case .journal: "is no object of 'cachectl events --json'"
         case .key(let error): "has a key that cannot be (\(error))"
         }
     }

@@ -50,11 +50,16 @@ struct TraceReader {
         lines += 1
         let isDOS = line.last == UInt8(ascii: "\r")
         let line = isDOS ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
+        if kind == nil {
+            let isJournal = line.first == UInt8(ascii: "{")
+            kind = isJournal ? .journal : TraceKind.allCases.first { line.elementsEqual($0.rawValue.utf8) }
+            if kind != nil, !isJournal { return }
+        }
         guard let kind else {
-            kind = TraceKind.allCases.first { line.elementsEqual($0.rawValue.utf8) }
-            guard kind == nil else { return }
-            let headers = TraceKind.allCases.map { "'\($0.rawValue)'" }.joined(separator: " or ")
-            throw fault("is not the header \(headers): \(Self.quoted(line))", line: 1)
+            let headers = [TraceKind.requests, .prefetching].map { "'\($0.rawValue)'" }
+            throw fault(
+                "is neither the header \(headers.joined(separator: " or ")) nor an event of a journal: "
+                    + Self.quoted(line), line: 1)
         }
         do {
             try request(try TraceLine(line, of: kind))

@@ -149,8 +149,6 @@ import Testing
         try run("stats --openmetrics")
         try run("stats --reset --yes")
         try run("events --since 1h --key a --source feed --kind stored")
-        try run("simulate --budget 1GiB --policy lru --gate --since 1h --warm-up 1d --svg ratio.svg")
-        try run("simulate --svg ratio.svg --force")
         try run("verify --sample 2 --seed 1 --repair")
         try run("repair --dry-run --keep-quarantined")
         try run("purge --excluded --older-than 30d --dry-run")
