@@ -198,7 +198,7 @@ package struct BackupMark: Sendable {
 package enum CacheDirectoryTag {
     package static let name: FilePath = "CACHEDIR.TAG"
     /// The first 43 bytes, which identify the file.
-    static let signature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
+    package static let signature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
 
     private static let contents =
         signature
@@ -234,17 +234,6 @@ package enum CacheDirectoryTag {
             try fileSystem.unlink(name, in: directory)
             throw error
         }
-    }
-
-    /// Removes the tag that ``ensure(in:of:flushing:)`` created, even if only a part of it was written, but no other.
-    package static func remove(from directory: Descriptor, of fileSystem: any FileSystem)
-        throws(FileSystemError)
-    {
-        guard try fileSystem.attributes(of: name, in: directory)?.kind == .regular else { return }
-        let found = try fileSystem.withFile(name, in: directory, .read) { file throws(FileSystemError) in
-            try fileSystem.bytes(of: file, count: contents.count + 1)
-        }
-        if contents.starts(with: found) { try fileSystem.unlink(name, in: directory) }
     }
 
     /// Whether a folder has a valid tag: a regular file that begins with the signature. A symbolic link is none, as the

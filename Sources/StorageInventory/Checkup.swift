@@ -227,7 +227,7 @@ public struct Finding: Hashable, Sendable {
     public internal(set) var files = 0
     /// The bytes of these files.
     public internal(set) var length: Int64 = 0
-    /// What a fix does about it; `nil` if it has to be done by hand.
+    /// What a script can do about it; `nil` if it has to be done by hand.
     package var remedy: Remedy?
     /// The files, by their indices in the inventory.
     var members: [Int32] = []
@@ -276,7 +276,7 @@ public struct RuleInfo: Sendable, Hashable {
     public let explanation: String
     /// What to do about it.
     public let fix: String
-    /// What `--fix` does, as far as a program can tell what is right.
+    /// What `--fix-script` does, as far as a program can tell what is right.
     let remedy: Remedy?
 
     init(

@@ -101,9 +101,6 @@ struct FileReader {
     private let fileSystem: any FileSystem
     private var folder: (number: Int32, handle: Directory)?
 
-    /// Closes the folder that it has open.
-    mutating func forgetFolder() { folder = nil }
-
     init(_ fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
     }

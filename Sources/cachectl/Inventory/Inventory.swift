@@ -12,8 +12,7 @@ struct Inventory: Command {
         usage: """
             cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
             cachectl inventory --container <dir> --check [--manifest <file>] [--sarif] [<options>]
-            cachectl inventory --container <dir> --check --fix <file> [--dry-run] [<options>]
-            cachectl inventory --undo <file>
+            cachectl inventory --container <dir> --check --fix-script [<options>]
             cachectl inventory --container <dir> --draft-manifest
             cachectl inventory --container <dir> --exclude-list [--backup-tool <tool>]
             cachectl inventory --rules
@@ -35,11 +34,10 @@ struct Inventory: Command {
             --check checks the files against rules (--rules lists them). It prints one line per finding, and \
             exits with 1 if there are any. With --sarif it prints a log that code review tools show.
 
-            --fix does what can be done without knowing the app: it moves files to where they belong, sets or \
-            removes marks, removes empty folders, and takes out of the container what may be deleted (for its age \
-            only if --unused-for states the age). It moves no file that was opened from the cache and none that a \
-            program is writing, and replaces none. Quit the app first. What it changes is recorded in a new file, with which --undo takes it back; what it took out \
-            lies beside that file, in a folder of the same name with .discarded, for you to delete.
+            --fix-script prints a shell script that does what can be done without knowing the app: it moves files \
+            to where they belong, sets or removes marks, removes empty folders, and takes out of the container what \
+            may be deleted (for its age only if --unused-for states the age). It moves no file that was opened from \
+            the cache, and replaces none. Quit the app, read it and run it.
 
             A manifest (storage.json) says of every file what it is and why it is stored. With --manifest the \
             check reports what it does not explain, and what is not as it says. --draft-manifest prints a first \
@@ -58,10 +56,8 @@ struct Inventory: Command {
               cachectl inventory --container ./AppData --csv >before.csv
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
-              # See what can be mended, mend it, and take it back
-              cachectl inventory --container ./AppData --check --fix fixes.jsonl --dry-run
-              cachectl inventory --container ./AppData --check --fix fixes.jsonl
-              cachectl inventory --undo fixes.jsonl
+              # See what can be mended, and mend it
+              cachectl inventory --container ./AppData --check --fix-script >fix.sh
               # Write the first version of a manifest
               cachectl inventory --container ./AppData --draft-manifest >storage.json
               # Check the files against it
@@ -82,19 +78,8 @@ struct Inventory: Command {
     @Flag(help: "Print what --check finds as SARIF 2.1.0.")
     var sarif = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Do what can be done about the findings, and record it in this new file.", valueName: "file"),
-        completion: .file(), transform: FilePath.parse)
-    var fix: FilePath?
-
-    @Flag(help: "Say what --fix would do, and do nothing.")
-    var dryRun = false
-
-    @Option(
-        help: ArgumentHelp("Undo what --fix recorded in this file.", valueName: "file"),
-        completion: .file(), transform: FilePath.parse)
-    var undo: FilePath?
+    @Flag(help: "Print a shell script that does what can be done about the findings.")
+    var fixScript = false
 
     @Flag(help: "List the rules.")
     var rules = false
@@ -148,17 +133,17 @@ struct Inventory: Command {
 
     @OptionGroup var shared: SharedOptions
 
-    var needsPlace: Bool { !rules && undo == nil }
+    var needsPlace: Bool { !rules }
 
     func validate() throws {
-        let modes = [files, csv, check, rules, draftManifest, excludeList, undo != nil]
+        let modes = [files, csv, check, rules, draftManifest, excludeList]
         guard modes.count(where: \.self) <= 1 else {
             throw ValidationError(
-                "give one of --files, --csv, --check, --rules, --draft-manifest, --exclude-list and --undo")
+                "give one of --files, --csv, --check, --rules, --draft-manifest and --exclude-list")
         }
-        if undo != nil, isFiltered { throw ValidationError("--undo takes no filters") }
-        if dryRun, fix == nil { throw ValidationError("--dry-run is for --fix") }
-        if sarif, fix != nil { throw ValidationError("give either --sarif or --fix") }
+        if fixScript, sarif || shared.json {
+            throw ValidationError("give either --fix-script or another format")
+        }
         if excludeList, shared.json || isFiltered {
             throw ValidationError("--exclude-list covers all files, and prints lines")
         }
@@ -174,11 +159,11 @@ struct Inventory: Command {
             throw ValidationError("there is no rule '\(rule)'; 'cachectl inventory --rules' lists them")
         }
         if !check,
-            sarif || !ignore.isEmpty || fix != nil || plist != nil || unusedFor != nil
+            sarif || !ignore.isEmpty || fixScript || plist != nil || unusedFor != nil
                 || purposes.manifest != nil
         {
             throw ValidationError(
-                "--manifest, --plist, --sarif, --fix, --ignore and --unused-for are for --check")
+                "--manifest, --plist, --sarif, --fix-script, --ignore and --unused-for are for --check")
         }
     }
 
@@ -199,7 +184,6 @@ struct Inventory: Command {
             try output.print(StorageRules.infos)
             return false
         }
-        if let undo { return try !Fixing.undo(undo, in: fileSystem, to: output) }
         // Before the walk, which may take long.
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
         let manifest = try purposes.read(in: fileSystem)
@@ -220,15 +204,10 @@ struct Inventory: Command {
             let (all, problems) = Checkup.run(on: inventory, options, in: fileSystem)
             let findings = all.filter { !ignore.contains($0.rule.name) }
             let unread = inventory.problems + problems
-            if let fix {
-                let fixing = Fixing(journal: fix, isDryRun: dryRun, fileSystem: fileSystem)
-                let treatments = try fixing.carryOut(findings, of: inventory)
-                try output.print(treatments, by: fixing, of: inventory, problems: unread)
-                return treatments.contains { finding, outcomes in
-                    finding.remedy == nil || outcomes.contains(where: \.isSkipped)
-                }
-            }
-            if sarif {
+            if fixScript {
+                try output.print(verbatim: FixScript.text(for: findings, of: inventory, in: fileSystem))
+                unread.warn()
+            } else if sarif {
                 try output.print(verbatim: SARIF.log(of: findings, problems: unread).utf8)
                 unread.warn()
             } else {

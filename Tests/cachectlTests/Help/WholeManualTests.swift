@@ -190,9 +190,7 @@ import Testing
         try run("inventory --check --ignore nothing-like-this", exits: .usage)
         try FileManager.default.createDirectory(
             at: container.root.appending(path: "Documents/Empty"), withIntermediateDirectories: false)
-        try run("inventory --check --fix fixes.jsonl --dry-run", exits: .found)
-        try run("inventory --check --fix fixes.jsonl", exits: .found)
-        try run("inventory --undo fixes.jsonl")
+        try run("inventory --check --fix-script", exits: .found)
     }
 
     private func fail() throws {

@@ -1,0 +1,159 @@
+import FileSystemTestSupport
+import Foundation
+import PrefetchCaching
+import PrefetchFileSystem
+import SystemPackage
+import Testing
+
+@testable import StorageInventory
+
+/// The script of `inventory --check --fix-script` mends what a script can mend, and nothing else.
+@Suite struct FixScriptTests {
+    private static let mendable = RuleTests.faults.filter { fault in
+        StorageRules.infos.contains { $0.name == fault.rule && $0.remedy != nil }
+    }
+
+    private let container: SampleContainer
+    private let work: TemporaryFolder
+
+    init() async throws {
+        container = try SampleContainer()
+        work = try TemporaryFolder()
+        try await container.use()
+    }
+
+    private func script(_ arguments: String...) throws -> String {
+        let outcome = try BuiltTool.run(["inventory", "--check", "--fix-script"] + arguments, on: container)
+        #expect(outcome.status == 1, "\(outcome.output)")
+        return outcome.output
+    }
+
+    /// Runs a script.
+    ///
+    /// - Returns: Whether it says that it could do all.
+    @discardableResult
+    private func run(_ script: String) throws -> Bool {
+        let file = work.path.appending("fix.sh").string
+        try script.write(toFile: file, atomically: true, encoding: .utf8)
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = [file, work.path.appending("discarded").string]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    private func found() throws -> [String] { try container.findings().map(\.rule.name).sorted() }
+
+    @Test(arguments: TestRun.sample(8, of: mendable))
+    func eachFaultIsMended(_ fault: RuleTests.Fault) throws {
+        try fault.plant(container)
+        #expect(try found() == [fault.rule])
+        let before = try Photograph(of: container.root)
+        let script = try script("--unused-for", "30d")
+        #expect(try Photograph(of: container.root) == before, "it was only printed")
+        #expect(try run(script))
+        #expect(try found() == [])
+    }
+
+    @Test func allAtOnceAreMendedAndTheRestIsLeft() throws {
+        for fault in RuleTests.faults { try fault.plant(container) }
+        let script = try script("--unused-for", "30d")
+        #expect(try run(script))
+        let mended = Set(Self.mendable.map(\.rule))
+        #expect(try found() == RuleTests.faults.map(\.rule).filter { !mended.contains($0) }.sorted())
+        #expect(try run(script), "again, there is nothing left to do")
+    }
+
+    /// A mark that an earlier script has set must not make the next one take the file out.
+    @Test func nothingIsTakenOutForItsAgeUnlessTheAgeIsStated() throws {
+        for fault in RuleTests.faults where ["excluded-unused", "forgotten"].contains(fault.rule) {
+            try fault.plant(container)
+        }
+        #expect(try script().components(separatedBy: "# By hand: ").count == 3)
+        #expect(try script("--unused-for", "365d").components(separatedBy: "# By hand: ").count == 2)
+    }
+
+    /// What was opened once is the user's, even if its key was forgotten.
+    @Test func whatWasOpenedIsNotTakenOut() throws {
+        try container.write(
+            Data("old".utf8), to: "Library/Application Support/PrefetchCache/files/Old.txt")
+        #expect(try found() == ["abandoned"])
+        #expect(try script().contains("# By hand: "))
+    }
+
+    /// By its type it cannot be had again, wherever it is.
+    @Test func theUsersWorkInAFolderOfACacheStaysInBackups() throws {
+        try container.write(Data("thesis".utf8), to: "Documents/Cache/Thesis.docx")
+        try container.write(Data("page".utf8), to: "Documents/Cache/page.bin")
+        #expect(try found() == ["cached-data-backed-up"])
+        #expect(try run(script()))
+        #expect(try found() == [])
+        let file = try #require(try container.inventory().files.first { $0.name.string == "Thesis.docx" })
+        #expect(file.isBackedUp)
+    }
+
+    @Test func eachCommandIsBelowItsFinding() throws {
+        try container.write(Data("log".utf8), to: "Documents/Logs/app.log")
+        try container.write(
+            Data(#"{"last":"\#(container.root.path)/x"}"#.utf8), to: "Library/Application Support/a.json")
+        let root = container.root.path
+        let lines = [
+            "", "# Documents/Logs/app.log: it is a log [log-among-documents]",
+            "move '\(root)/Documents/Logs/app.log' '\(root)/Library/Caches/Logs/app.log'",
+            "remove_empty '\(root)/Documents/Logs'", "",
+            "# Library/Application Support/a.json: its content contains an absolute path [absolute-path]",
+            "# By hand: Store the area and the path below it.", "", "exit $status", "",
+        ]
+        #expect(try script().hasSuffix(lines.joined(separator: "\n")))
+    }
+
+    /// A mark on a folder of Library that could be one of the system's would be the next finding.
+    @Test func aCacheWhoseNameMayNotBeMarkedMoves() throws {
+        for name in ["1", "2"] {
+            try container.write(Data(name.utf8), to: "Library/Application Support/Cache/\(name).bin")
+        }
+        #expect(try found() == ["cached-data-backed-up"])
+        #expect(try run(script()))
+        #expect(try found() == [])
+        #expect(try Data(contentsOf: container.url("Library/Caches/Cache/2.bin")) == Data("2".utf8))
+    }
+
+    /// A mark on a folder is one on all that is in it.
+    @Test func aFolderIsNotMarkedForSomeOfItsFiles() throws {
+        let folder = "Library/Application Support/org.example.app/Voices"
+        for fault in RuleTests.faults where fault.rule == "excluded-one-by-one" { try fault.plant(container) }
+        try container.write(Data("mine".utf8), to: "\(folder)/deep/own.bin")
+        #expect(try script().contains("# By hand: "))
+    }
+
+    @Test(arguments: [
+        "a b.log", "it's.log", "$(touch x).log", "`touch x`.log", "-n.log", "new\nline.log", "\"quoted\".log",
+        "é✈.log", "*.log", "\\.log",
+    ])
+    func anyNameIsOneWord(_ name: String) throws {
+        try container.write(Data(name.utf8), to: "Documents/\(name)")
+        #expect(try run(script()))
+        #expect(try Data(contentsOf: container.url("Library/Caches/\(name)")) == Data(name.utf8))
+        #expect(try found() == [])
+    }
+
+    /// By the time that it is run, there may be something.
+    @Test func nothingIsReplaced() throws {
+        try container.write(Data("new".utf8), to: "Documents/debug.log")
+        let script = try script()
+        try container.write(Data("old".utf8), to: "Library/Caches/debug.log")
+        #expect(try !run(script))
+        #expect(try Data(contentsOf: container.url("Library/Caches/debug.log")) == Data("old".utf8))
+        #expect(try Data(contentsOf: container.url("Documents/debug.log")) == Data("new".utf8))
+    }
+
+    /// A link among the folders could lead anywhere.
+    @Test func noLinkIsFollowed() throws {
+        try container.write(Data("log".utf8), to: "Documents/Logs/app.log")
+        try FileManager.default.createSymbolicLink(
+            atPath: container.url("Library/Caches/Logs").path, withDestinationPath: work.path.string)
+        #expect(try script().contains("# left Documents/Logs/app.log: "))
+    }
+}
