@@ -19,7 +19,7 @@ package enum Fate: String, Sendable, Hashable, CaseIterable {
     case uploaded
     /// It is a cached item, or part of one: a miss, and downloaded again when it is wanted.
     case missed
-    /// `cachectl rehydrate` downloads it to where it was: its URL is recorded.
+    /// `cachectl fetch --missing` downloads it to where it was: its URL is recorded.
     case rehydrated
     /// The app has to download it again.
     case downloaded

@@ -158,7 +158,7 @@ import Testing
         let stays = Self.paths(.stays, of: files)
         try await expect(files, in: root, stays: stays)
         // It lists what is lost of what was opened, and the two agree.
-        let outcome = try BuiltTool.run(["rehydrate", "--dry-run"], in: root)
+        let outcome = try BuiltTool.run(["fetch", "--missing", "--dry-run"], in: root)
         for path in Self.paths(.rehydrated, .downloaded, of: files) { #expect(outcome.output.contains(path)) }
         #expect(outcome.output.contains("3 files are missing"))
     }

@@ -194,7 +194,7 @@ import Testing
         #expect(
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
-                "rehydrate", "repair", "verify", "inventory", "why", "capacity", "configure",
+                "repair", "verify", "inventory", "why", "capacity", "configure",
                 "stats", "events", "explain", "report", "watch",
             ])
     }

@@ -8,7 +8,10 @@ struct Fetch: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
         abstract: "Downloads items, and resumes interrupted downloads.",
-        usage: "cachectl fetch <url> … [--from-file <list>] [<options>]",
+        usage: """
+            cachectl fetch <url> … [--from-file <list>] [<options>]
+            cachectl fetch --missing [--key <key>] [--dry-run] [<options>]
+            """,
         discussion: """
             Items that are already stored are downloaded again only when the server has another version, and otherwise keep \
             the destination and the priority that they were stored with. An \
@@ -31,6 +34,11 @@ struct Fetch: CacheCommand {
             folder. In the list, the second column is then the path of the file in the folder, and otherwise it is \
             the last part of the URL's path.
 
+            With --missing, opened files are downloaded that are gone, as those are after a restore that were excluded \
+            from backups: each from the URL that was recorded with it (--record-url), to where it was, and only with \
+            the recorded content. A file that has since taken its name stays. Files that the user has moved or deleted \
+            are missing, too: with --key, only that one is downloaded.
+
             Only the hosts of the URLs are contacted, and those of --allow-host when a server redirects there.
 
             --json prints one object per line. "event" is started, resumed, progress (at most once per \
@@ -47,6 +55,8 @@ struct Fetch: CacheCommand {
               cachectl fetch --bundle tiny-3 --from-file tiny-3.txt --app org.example.app
               # Download a list, two at a time
               cachectl fetch --from-file episodes.txt --parallel 2 --app org.example.app
+              # List the opened files that are missing, and where they would come from
+              cachectl fetch --missing --dry-run --app org.example.app
             """)
 
     @Argument(
@@ -57,6 +67,12 @@ struct Fetch: CacheCommand {
         help: ArgumentHelp("A file with URLs; - reads standard input.", valueName: "list"),
         completion: .file(), transform: FilePath.parse)
     var fromFile: FilePath?
+
+    @Flag(help: "Download opened files that are gone.")
+    var missing = false
+
+    @Flag(help: "Only list what is missing.")
+    var dryRun = false
 
     @Option(
         help:
@@ -81,7 +97,7 @@ struct Fetch: CacheCommand {
 
     @Flag(
         help: """
-            Keep the URL with each item, so that 'rehydrate' can download an opened file again. Not for URLs \
+            Keep the URL with each item, so that --missing can download an opened file again. Not for URLs \
             whose query contains a secret.
             """)
     var recordUrl = false
@@ -133,9 +149,18 @@ struct Fetch: CacheCommand {
 
     var handlesSignals: Bool { true }
 
-    var needsCache: Bool { false }
+    var needsCache: Bool { missing }
+
+    var isLooking: Bool { dryRun }
 
     func validate() throws {
+        if dryRun, !missing { throw ValidationError("--dry-run is for --missing") }
+        if missing {
+            guard urls.isEmpty, fromFile == nil, bundle == nil, sha256 == nil else {
+                throw ValidationError("--missing has its URLs from the cache: give none")
+            }
+            return try validateNumbers()
+        }
         guard !urls.isEmpty || fromFile != nil else {
             throw ValidationError("give a URL, or a file with URLs: --from-file <list>")
         }
@@ -153,6 +178,10 @@ struct Fetch: CacheCommand {
             throw ValidationError(
                 "--anew leaves opened files and stores anew; --replace-opened replaces them: use one")
         }
+        try validateNumbers()
+    }
+
+    private func validateNumbers() throws {
         for (option, number) in [("--parallel", parallel), ("--per-host", perHost), ("--tries", tries)]
         where !(1...64).contains(number) {
             throw ValidationError("\(option) must be from 1 to 64")
@@ -168,6 +197,7 @@ struct Fetch: CacheCommand {
     }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        if missing { return try await fetchMissing(on: cache, at: place, to: output) }
         let (targets, failures) = try targets()
         let requests =
             try bundle.map { try [(targets[0], request(for: targets, bundle: $0))] }
@@ -197,7 +227,7 @@ struct Fetch: CacheCommand {
         try urls.map { try FetchTarget($0, key: key, sha256: sha256) }
     }
 
-    private func configuration(for targets: [FetchTarget]) -> DownloaderConfiguration {
+    func configuration(for targets: [FetchTarget]) -> DownloaderConfiguration {
         var configuration = DownloaderConfiguration(hosts: AllowedHosts(targets.map(\.host) + allowHost))
         configuration.userAgent = "cachectl/\(PrefetchCache.version)"
         configuration.allowsInsecureHTTP = allowInsecure

@@ -215,7 +215,7 @@ struct FileStory {
             case .catalog: ["It is gone, and is built anew."]
             default: ["It is gone, and is made again from other data."]
             }
-        case .rehydrated: [Self.lostButRecorded, "'cachectl rehydrate' does that."]
+        case .rehydrated: [Self.lostButRecorded, "'cachectl fetch --missing' does that."]
         case .downloaded where file.kind == .promoted: [Self.lostButRecorded]
         case .downloaded: ["It is gone, and has to be downloaded again."]
         case .unknown: ["It is gone: whoever stored it has to do so again."]

@@ -55,7 +55,7 @@ import Testing
 
     @Test func whatIsOnlyConfirmedIsJSONToo() throws {
         try fill()
-        for arguments in [["stats", "--reset", "--yes"], ["rehydrate"]] {
+        for arguments in [["stats", "--reset", "--yes"], ["fetch", "--missing"]] {
             let outcome = try Tool.run(
                 Tool.path, arguments + ["--json", "--container", container.root.path], in: container.folder)
             #expect(outcome.status == 0)

@@ -16,7 +16,7 @@ import Testing
         "evict --all --dry-run", "evict cached --dry-run", "migrate --dry-run",
         "migrate --from $CONTAINER/Documents --as documents --dry-run",
         "migrate --from $CONTAINER/Documents --as cached --dry-run",
-        "purge --excluded --older-than 1d --dry-run", "rehydrate --dry-run", "watch --count 1 --json",
+        "purge --excluded --older-than 1d --dry-run", "fetch --missing --dry-run", "watch --count 1 --json",
     ]
 
     init() throws {

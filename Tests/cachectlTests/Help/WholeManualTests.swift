@@ -136,8 +136,8 @@ import Testing
         try run("fetch --bundle i --from-file list --to documents")
         try run("cat i --file list")
         try FileManager.default.removeItem(at: container.root.appending(path: "Documents/f"))
-        try run("rehydrate --dry-run --allow-host 127.0.0.1 --allow-insecure")
-        try run("rehydrate f")
+        try run("fetch --missing --dry-run --allow-host 127.0.0.1 --allow-insecure")
+        try run("fetch --missing --key f")
     }
 
     private func lookAfterTheCache() throws {

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTestServer
 import Testing
 
-@Suite struct RehydrateTests {
+@Suite struct FetchMissingTests {
     let container: Container
 
     init() throws {
@@ -24,26 +24,26 @@ import Testing
     @Test func aLostFileIsListedAndDownloadedAgain() throws {
         let server = try HTTPTestServer { TestResource(text).answer(to: $0) }
         let file = try loseFile(server, "--record-url")
-        let listed = try container.succeed("rehydrate", "--dry-run").text
+        let listed = try container.succeed("fetch", "--missing", "--dry-run").text
         #expect(listed.contains("Documents/Film.txt"))
         #expect(listed.contains(server.url("/film").absoluteString))
         #expect(!FileManager.default.fileExists(atPath: file.path))
-        #expect(try container.succeed("rehydrate").text == file.path + "\n")
+        #expect(try container.succeed("fetch", "--missing").text == file.path + "\n")
         #expect(try Data(contentsOf: file) == text)
-        #expect(try container.succeed("rehydrate").text == "no file is missing\n")
+        #expect(try container.succeed("fetch", "--missing").text == "no file is missing\n")
     }
 
     @Test func withoutAURLTheCommandSaysWhatToDo() throws {
         let server = try HTTPTestServer { TestResource(text).answer(to: $0) }
         _ = try loseFile(server)
-        let outcome = try container.cachectl("rehydrate")
+        let outcome = try container.cachectl("fetch", "--missing")
         #expect(outcome.status == 66)
         #expect(outcome.errors.contains("no URL was recorded"))
         #expect(server.requests.count == 1)
     }
 
     @Test func aKeyOfWhichNothingIsMissingIsAnError() throws {
-        let outcome = try container.cachectl("rehydrate", "unknown")
+        let outcome = try container.cachectl("fetch", "--missing", "--key", "unknown")
         #expect(outcome.status == 66)
         #expect(outcome.errors.contains("no file of 'unknown' is missing"))
     }
