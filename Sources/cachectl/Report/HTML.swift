@@ -98,9 +98,6 @@ enum ReportStyle {
         .tile span{display:block;font-size:.8125rem;font-weight:400;color:var(--soft);overflow-wrap:anywhere}
         svg.bar{display:block;width:100%;height:.7rem;border-radius:.35rem;overflow:hidden}
         .card>svg.bar{height:1.35rem;border-radius:.45rem;margin:.35rem 0 .7rem}
-        svg.map{display:block;width:100%;height:auto;margin:.35rem 0 0}
-        .cell{stroke:var(--card);stroke-width:2}
-        .map text{font-size:13px;fill:var(--ink)}.map .name{fill:var(--card)}.map .head{font-weight:650}
         .track{fill:var(--track);background:var(--track)}
         .s1{fill:var(--s1);background:var(--s1)}.s2{fill:var(--s2);background:var(--s2)}
         .s3{fill:var(--s3);background:var(--s3)}.s4{fill:var(--s4);background:var(--s4)}

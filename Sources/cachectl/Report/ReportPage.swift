@@ -239,19 +239,12 @@ struct ReportPage {
                 "\(group.files)", Size.text(group.bytes), Size.text(group.backedUpBytes),
             ]
         }
-        return """
-            <section class="card" aria-labelledby="map-h">
-            <h2 id="map-h">All files</h2><p>\(Size.text(contents.bytes)) in the areas of the app, or in its container.</p>
-            \(ContainerPicture(contents: contents).svg(id: "map"))
-            </section>
-            \(bar)
-
-            """
-                + table(
-                    "purposes", "By area and purpose", ["area", "purpose", "files", "bytes", "in backups"],
-                    rows,
-                    remark: contents.problems > 0
-                        ? "\(Count.text(contents.problems, "file")) could not be read." : nil)
+        return bar + "\n"
+            + table(
+                "purposes", "All files, by area and purpose",
+                ["area", "purpose", "files", "bytes", "in backups"], rows,
+                remark: contents.problems > 0
+                    ? "\(Count.text(contents.problems, "file")) could not be read." : nil)
     }
 
     private var findings: String {

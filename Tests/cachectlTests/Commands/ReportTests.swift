@@ -43,7 +43,8 @@ import Testing
         #expect(try report("--html", "r.html", "--manifest", manifest.path).status == 0)
         let text = try String(decoding: page, as: UTF8.self)
         for part in [
-            "<h2 id=\"map-h\">All files</h2>", "What &lt;we&gt; log", "cached items", "log-among-documents",
+            "<h2 id=\"purposes-h\">All files, by area and purpose</h2>", "What &lt;we&gt; log",
+            "cached items", "log-among-documents",
             "Move it to Caches", "in backups",
         ] {
             #expect(text.contains(part), "\(part)")
