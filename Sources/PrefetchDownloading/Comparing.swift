@@ -22,7 +22,7 @@ extension DownloadRun {
         let length = ItemLimits.chunkBytes
         var (content, pieces): (Data, [ReceivedPiece]) = (Data(), [])
         while content.count < length {
-            try await keeper.require(job.conditions, for: request.source)
+            try await keeper.require(job.conditions)
             guard let piece = try await next() else { break }
             content += piece.content
             pieces.append(piece)
@@ -30,9 +30,7 @@ extension DownloadRun {
         let present = try await cache.read(request.key, range: 0..<Int64(length), recordingUse: false)
         guard content.prefix(length) == present else { return (nil, pieces) }
         let received = pieces.reduce(0) { $0 + $1.receivedBytes }
-        keeper.note(received, for: request.source)
         await countFetched(Int64(received), again: Int64(received), inVain: Int64(received))
-        keeper.noteCounted(Int64(received), for: request.source)
         return (Int64(length), pieces)
     }
 }

@@ -247,7 +247,6 @@ struct DownloadRun: Sendable {
         await countFetched(
             fetched.bytes, again: fetched.again, inVain: fetched.inVain(keeping: keptBytes),
             releasing: job.takeClaim())
-        keeper.noteCounted(fetched.bytes, for: request.source)
     }
 
     func countFetched(

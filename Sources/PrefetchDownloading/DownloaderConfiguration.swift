@@ -99,10 +99,6 @@ struct DownloaderEnvironment: Sendable {
     var sleep: @Sendable (Duration) async throws -> Void = { try await Timers.shared.sleep(for: $0) }
     /// The current time in seconds since 1970, for comparison with servers' dates.
     var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
-    /// How many seconds the device's time zone is ahead at a time, in seconds since 1970.
-    var secondsFromGMT: @Sendable (Int64) -> Int = {
-        TimeZone.current.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0)))
-    }
     /// Returns a random number from 0 to 1.
     var random: @Sendable () -> Double = { Double.random(in: 0...1) }
     var logger = Logger(label: "PrefetchDownloader")

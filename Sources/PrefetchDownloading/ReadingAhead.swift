@@ -54,7 +54,6 @@ extension DownloadRun {
             guard head.isPart(range, condition) else { return nil }
             while content.count < range.bytes.count, let piece = try await exchange.next() {
                 content += piece
-                keeper.note(piece.count, for: request.source)
             }
         } catch {
             // It is waited for.
@@ -62,7 +61,6 @@ extension DownloadRun {
         }
         let received = Int64(content.count)
         await countFetched(received, again: 0, inVain: received)
-        keeper.noteCounted(received, for: request.source)
         return content.count == range.bytes.count ? content : nil
     }
 }

@@ -115,12 +115,11 @@ extension DownloadRun {
                         while true {
                             // What has arrived is stored.
                             if received < announced ?? .max {
-                                try await keeper.require(job.conditions, for: request.source)
+                                try await keeper.require(job.conditions)
                             }
                             guard let piece = try await next() else { return nil }
                             job.noteFetched(piece, at: received)
                             received += Int64(piece.content.count)
-                            keeper.note(piece.receivedBytes, for: request.source)
                             if !piece.content.isEmpty { return piece.content }
                         }
                     } catch DownloadError.Reason.connection(let failure) where !Task.isCancelled {

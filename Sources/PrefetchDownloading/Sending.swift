@@ -19,7 +19,7 @@ extension DownloadRun {
         var request = request
         var cookies = ChainCookies()
         request.introduce(as: configuration.userAgent)
-        try await keeper.require(conditions, for: self.request.source)
+        try await keeper.require(conditions)
         try environment.restrict(&request, conditions.network)
         for _ in 0...max(0, configuration.redirects) {
             tally.countRequest()

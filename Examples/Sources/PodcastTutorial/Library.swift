@@ -13,7 +13,6 @@ struct Library: Sendable {
 
         var configuration = DownloaderConfiguration(hosts: ["127.0.0.1"])
         configuration.conditions.requiresExternalPower = true
-        configuration.conditions.dailyLimit = .mebibytes(100)
         configuration.device = device
         downloader = PrefetchDownloader(cache: cache, configuration: configuration)
     }

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// What a device and its network are like at a moment.
 public struct DeviceState: Hashable, Sendable {
@@ -37,50 +37,6 @@ public struct DeviceStateSource: Sendable {
     /// apply the conditions of the network to each request by themselves, and do not say here whether the device charges.
     public static let system = DeviceStateSource { try PowerSupplies.state() }
 
-    /// A file that the system, or its administrator, keeps up to date, of lines such as `metered=yes`, `constrained=no` and
-    /// `power=yes`. What it does not say is as for ``system``. Empty lines and those that begin with `#` are skipped;
-    /// anything else is an error.
-    public static func file(_ url: URL) -> DeviceStateSource {
-        DeviceStateSource {
-            let text: String
-            do {
-                text = try String(contentsOf: url, encoding: .utf8)
-            } catch {
-                throw DeviceStateError(description: "\(url.path) cannot be read")
-            }
-            var state = try PowerSupplies.state()
-            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-                do throws(DeviceStateError) {
-                    try state.apply(line)
-                } catch {
-                    throw DeviceStateError(description: "\(url.path), line \(index + 1): \(error)")
-                }
-            }
-            return state
-        }
-    }
-}
-
-/// Why the state of a device is not known.
-struct DeviceStateError: Error, CustomStringConvertible {
-    let description: String
-}
-
-extension DeviceState {
-    fileprivate mutating func apply(_ line: Substring) throws(DeviceStateError) {
-        let line = line.trimmingCharacters(in: .whitespaces)
-        guard !line.isEmpty, !line.hasPrefix("#") else { return }
-        let parts = line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-        let value: Bool? = parts.count == 2 ? ["yes": true, "no": false][parts[1].lowercased()] : nil
-        switch (parts[0].lowercased(), value) {
-        case ("metered", let value?): isNetworkExpensive = value
-        case ("constrained", let value?): isNetworkConstrained = value
-        case ("power", let value?): hasExternalPower = value
-        default:
-            throw DeviceStateError(
-                description: "'\(line)' is none of metered, constrained and power, with =yes or =no")
-        }
-    }
 }
 
 /// What Linux says about the power.

@@ -143,7 +143,8 @@ struct Fetch: CacheCommand {
     @Flag(help: "Do not download what paused sources send, whose items are not opened ('stats --by source').")
     var gate = false
 
-    @OptionGroup(title: "Conditions") var conditions: ConditionOptions
+    @Flag(help: "Only while the machine is charging or has no battery.")
+    var powered = false
 
     @OptionGroup var shared: SharedOptions
 
@@ -237,8 +238,7 @@ struct Fetch: CacheCommand {
         configuration.redirects = redirects
         configuration.admission = onlyFreeSpace ? .onlyIntoFreeSpace : .evicting
         // Whoever enters the command wants it done now.
-        configuration.conditions = conditions.conditions
-        configuration.device = conditions.device
+        configuration.conditions = conditions
         configuration.pausesInLowPower = false
         configuration.gate = gate ? .pausingUnopenedSources : .open
         return configuration
@@ -254,12 +254,18 @@ struct Fetch: CacheCommand {
             recordedURL: recordUrl ? target.url : nil,
             whenCached: whenCached, whenPromoted: whenPromoted)
         request.allowsCompressedTransfer = !uncompressed
-        request.conditions = conditions.conditions
+        request.conditions = conditions
         return request
     }
 }
 
 extension Fetch {
+    private var conditions: DownloadConditions {
+        var conditions = DownloadConditions.none
+        conditions.requiresExternalPower = powered
+        return conditions
+    }
+
     private func expectations(_ digest: [UInt8]?) -> [ContentExpectation] {
         (digest.map { [.sha256($0)] } ?? []) + (anyType ? [.mediaType("*/*")] : [])
     }
@@ -282,7 +288,7 @@ extension Fetch {
             intent: item.requested ? .userRequested : .opportunistic, priority: item.priority ?? 0,
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)), whenCached: whenCached,
             whenPromoted: whenPromoted)
-        request.conditions = conditions.conditions
+        request.conditions = conditions
         return request
     }
 }

@@ -54,67 +54,6 @@ import Testing
         #expect(path == container.root.appending(path: "Documents/Podcasts/A.txt").path + "\n")
     }
 
-    /// Hours that are over, or yet to come, wherever this runs.
-    private var otherHours: String {
-        let hour = Calendar.current.component(.hour, from: Date())
-        func text(_ hour: Int) -> String { "\(hour % 24 < 10 ? "0" : "")\(hour % 24):00" }
-        return "\(text(hour + 6))-\(text(hour + 9))"
-    }
-
-    @Test func anUnmetConditionIsNamed() throws {
-        let server = try server()
-        let url = server.url().absoluteString
-        let file = try container.folder.write(Data("power=no\nmetered=yes\n".utf8), to: "state").path
-        let cases: [(arguments: [String], name: String, message: String)] = [
-            (["--between", otherHours], "hours", "it is not \(otherHours)"),
-            (["--powered", "--device-state", file], "externalPower", "the device runs on its battery"),
-            (
-                ["--unmetered", "--device-state", file], "unexpensiveNetwork",
-                "the network is metered or expensive"
-            ),
-            (["--daily-limit", "0"], "dailyLimit", "the 0 bytes that may be received for '127.0.0.1'"),
-            (["--powered", "--device-state", "/none"], "unknown", "/none cannot be read"),
-        ]
-        for (arguments, name, message) in cases {
-            let outcome = try fetch([url, "--key", "k"] + arguments)
-            #expect(outcome.status == 75 && outcome.text.isEmpty)
-            #expect(
-                outcome.errors.contains("'k' is postponed, since ")
-                    && outcome.errors.contains(message))
-            let json = try fetch(["--json", url, "--key", "k"] + arguments)
-            #expect(
-                json.text.contains("\"outcome\":\"postponed\"")
-                    && json.text.contains("\"condition\":\"\(name)\""))
-        }
-        #expect(server.requests.isEmpty)
-        // Each of them met.
-        try Data("power=yes\nmetered=no\n".utf8).write(to: URL(filePath: file))
-        try container.succeed(
-            "fetch", url, "--powered", "--unmetered", "--unconstrained", "--device-state", file, "--between",
-            otherHours, "--between", "00:00-24:00", "--daily-limit", "1MB")
-        #expect(server.requests.count == 1)
-    }
-
-    /// Whoever states a condition means it.
-    @Test func aConditionHoldsForWhatTheUserAsksForAsWell() throws {
-        let server = try server()
-        let outcome = try fetch([
-            server.url().absoluteString, "--key", "k", "--requested", "--between", otherHours,
-        ])
-        #expect(outcome.status == 75 && outcome.errors.contains("'k' is postponed, since "))
-        #expect(server.requests.isEmpty)
-    }
-
-    @Test(arguments: [
-        ["--between", "1-5"], ["--between", "25:00-26:00"], ["--daily-limit", "-1"],
-        ["--daily-limit", "much"],
-        ["--unmetered"], ["--unconstrained"],
-    ])
-    func conditionsThatAreNoneAreAnError(arguments: [String]) throws {
-        let outcome = try fetch(["http://127.0.0.1/", "--key", "k"] + arguments)
-        #expect(outcome.status == 64)
-    }
-
     @Test func serversMayCompressUnlessTheyAreAskedNotTo() throws {
         let server = try server()
         try container.succeed("fetch", server.url("/a").absoluteString)

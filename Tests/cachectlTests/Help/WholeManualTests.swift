@@ -122,15 +122,13 @@ import Testing
         try run(
             "fetch URL --key e --parallel 1 --per-host 1 --tries 1 --allow-host 127.0.0.1 --allow-insecure "
                 + "--only-free-space")
-        try container.folder.write(Data("power=yes\nmetered=no\n".utf8), to: "device")
-        try run("fetch URL --key e --gate --unmetered --unconstrained --device-state device")
-        try run("fetch URL --key e --daily-limit 1GiB --uncompressed --revalidate --redirects 3")
+        try run("fetch URL --key e --gate --uncompressed --revalidate --redirects 3")
         try run("fetch URL --key e --keep --record-url --any-type")
         try run("fetch URL --key e --replace --anew")
         try run("fetch URL --key f --to documents --name f --requested --record-url")
         try run("fetch URL --key f --to documents --name f --replace-opened")
         try run("fetch URL --key g --sha256 \(String(repeating: "0", count: 64))", exits: .damaged)
-        try run("fetch URL --key h --powered --between 00:00-24:00")
+        try run("fetch URL --key h --powered")
         try container.folder.write(Data(server.url("/list").absoluteString.utf8), to: "list")
         try run("fetch --from-file list")
         try run("fetch --bundle i --from-file list --to documents")
