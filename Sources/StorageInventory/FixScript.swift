@@ -1,5 +1,5 @@
 internal import PrefetchCaching
-internal import PrefetchFileSystem
+package import PrefetchFileSystem
 internal import PrefetchStorageAreas
 package import SystemPackage
 
@@ -120,8 +120,7 @@ package struct FixScript {
         case (.discard, _): for index in finding.members { discard(index) }
         }
         // The deepest first.
-        for path in emptied.sorted(by: { ($1.components.count, $0.bytes) < ($0.components.count, $1.bytes) })
-        {
+        for path in emptied.sorted(by: { $1.bytes.lexicographicallyPrecedes($0.bytes) }) {
             command("remove_empty", path)
         }
         emptied = []

@@ -148,12 +148,13 @@ final class Publisher: Sendable {
     /// and wait for another might wait for each other.
     ///
     /// - Parameters:
+    ///   - staging: Where a bundle may have come from: it may be the very folder that was staged.
     ///   - held: The keys whose locks the caller holds, beside that of the entry.
     ///   - passesOverUnreadable: Whether a file that cannot be compared counts as another one.
     ///   - discard: Removes what the key was to be promoted to, before the commit.
     func adopt(
-        _ entry: LedgerEntry, in folder: Directory, holding held: [KeyHash] = [],
-        passingOverUnreadable passesOverUnreadable: Bool, _ discard: () throws(CacheError) -> Void
+        _ entry: LedgerEntry, from staging: Directory? = nil, in folder: Directory,
+        holding held: [KeyHash] = [], passingOverUnreadable passesOverUnreadable: Bool, _ discard: () throws(CacheError) -> Void
     ) throws(CacheError) -> Adoption {
         let sharers: [KeyHash]
         let identical: FileAttributes
@@ -187,7 +188,7 @@ final class Publisher: Sendable {
                 }
             }
             if let failure { return failure }
-            return .isAdopted(try commit(entry.adopted, replacing: entry, from: nil, in: folder))
+            return .isAdopted(try commit(entry.adopted, replacing: entry, from: staging, in: folder))
         }
     }
 

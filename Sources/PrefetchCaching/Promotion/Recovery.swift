@@ -115,7 +115,7 @@ struct Recovery: Sendable {
             }
             if isOurs { return try publisher.commit(intent, replacing: intent, from: staging, in: folder) }
             // Adopted, or about to be: it may never have been flushed.
-            switch try publisher.adopt(intent, in: folder, passingOverUnreadable: false, {}) {
+            switch try publisher.adopt(intent, from: staging, in: folder, passingOverUnreadable: false, {}) {
             case .isAdopted(let adopted): return adopted
             case .isChanged: return try complete(intent)
             // The intent is what keeps the file.

