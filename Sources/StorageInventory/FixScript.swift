@@ -80,7 +80,7 @@ package struct FixScript {
     ) throws -> [UInt8] {
         var script = FixScript(of: inventory, in: fileSystem)
         for finding in findings { try script.add(finding) }
-        return script.script + Array("\nexit $status\n".utf8)
+        return script.script + Array("\nexit $status".utf8)
     }
 
     private init(of inventory: FileInventory, in fileSystem: any FileSystem) {

@@ -50,9 +50,8 @@ import Testing
     func eachFaultIsMended(_ fault: RuleTests.Fault) throws {
         try fault.plant(container)
         #expect(try found() == [fault.rule])
-        let before = try Photograph(of: container.root)
         let script = try script("--unused-for", "30d")
-        #expect(try Photograph(of: container.root) == before, "it was only printed")
+        #expect(try found() == [fault.rule], "it was only printed")
         #expect(try run(script))
         #expect(try found() == [])
     }
@@ -63,7 +62,6 @@ import Testing
         #expect(try run(script))
         let mended = Set(Self.mendable.map(\.rule))
         #expect(try found() == RuleTests.faults.map(\.rule).filter { !mended.contains($0) }.sorted())
-        #expect(try run(script), "again, there is nothing left to do")
     }
 
     /// A mark that an earlier script has set must not make the next one take the file out.
@@ -100,13 +98,14 @@ import Testing
             Data(#"{"last":"\#(container.root.path)/x"}"#.utf8), to: "Library/Application Support/a.json")
         let root = container.root.path
         let lines = [
-            "", "# Documents/Logs/app.log: it is a log [log-among-documents]",
+            "", "# Library/Application Support/a.json: its content contains an absolute path [absolute-path]",
+            "# By hand: Store the area and the path below it.", "",
+            "# Documents/Logs/app.log: it is a log [log-among-documents]",
             "move '\(root)/Documents/Logs/app.log' '\(root)/Library/Caches/Logs/app.log'",
-            "remove_empty '\(root)/Documents/Logs'", "",
-            "# Library/Application Support/a.json: its content contains an absolute path [absolute-path]",
-            "# By hand: Store the area and the path below it.", "", "exit $status", "",
+            "remove_empty '\(root)/Documents/Logs'", "", "exit $status", "",
         ]
-        #expect(try script().hasSuffix(lines.joined(separator: "\n")))
+        let script = try script()
+        #expect(script.hasSuffix(lines.joined(separator: "\n")), "\(script)")
     }
 
     /// A mark on a folder of Library that could be one of the system's would be the next finding.

@@ -154,7 +154,8 @@ final class Publisher: Sendable {
     ///   - discard: Removes what the key was to be promoted to, before the commit.
     func adopt(
         _ entry: LedgerEntry, from staging: Directory? = nil, in folder: Directory,
-        holding held: [KeyHash] = [], passingOverUnreadable passesOverUnreadable: Bool, _ discard: () throws(CacheError) -> Void
+        holding held: [KeyHash] = [], passingOverUnreadable passesOverUnreadable: Bool,
+        _ discard: () throws(CacheError) -> Void
     ) throws(CacheError) -> Adoption {
         let sharers: [KeyHash]
         let identical: FileAttributes

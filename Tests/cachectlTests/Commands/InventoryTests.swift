@@ -68,7 +68,7 @@ import Testing
     @Test func whatAFeatureWritesIsSeenByDiff() throws {
         try fill()
         func lines() throws -> Set<Substring> {
-            Set(try container.succeed("inventory", "--csv").text.split(separator: "\n"))
+            Set(try container.succeed("inventory", "--csv").text.split(whereSeparator: \.isNewline))
         }
         let before = try lines()
         #expect(try lines() == before)

@@ -141,7 +141,7 @@ import Testing
     private func lookAfterTheCache() throws {
         try run("configure --cap 1GiB --largest 1MiB --keep-free 1MiB --storing on --policy value")
         try run("configure --budget 64MiB --policy lru")
-        try run("capacity")
+        try run("capacity --free 1MB")
         try run("trim")
         try run("stats --since 30d --by source --csv")
         try run("stats --openmetrics")
