@@ -1,7 +1,7 @@
 internal import PrefetchCaching
 package import PrefetchFileSystem
 internal import PrefetchStorageAreas
-package import SystemPackage
+internal import SystemPackage
 
 /// What a script can do about a finding.
 package enum Remedy: Hashable, Sendable {
