@@ -46,6 +46,26 @@ import Testing
             openedAt: openedAt)
     }
 
+    /// One of them finds that the image is old, and closes it.
+    @Test func severalThreadsReadALedgerThatAnotherProcessWrites() throws {
+        let path = FilePath(container.support.path)
+        let writer = Ledger(in: try folder(container.support), at: path)
+        try writer.put(entry(0))
+        let looking = try Directory.openOrCreate(
+            path, permissions: .ownerReadWriteExecute, in: LookingFileSystem(LiveFileSystem()))
+        let reader = Ledger(in: looking, at: path)
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            do {
+                for number in 1...60 {
+                    if thread == 0 { try writer.put(entry(number)) } else { _ = try reader.hashes() }
+                }
+            } catch { Issue.record(error) }
+        }
+        #expect(try reader.hashes().count == 61)
+        try reader.close()
+        try writer.close()
+    }
+
     /// What both read of these files; `nil` for an error.
     private func read(_ file: Data, _ log: Data) throws -> (image: [LedgerEntry]?, sqlite: [LedgerEntry]?) {
         let url = container.root.appending(path: "copy-\(UUID().uuidString)", directoryHint: .isDirectory)

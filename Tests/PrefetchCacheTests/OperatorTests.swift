@@ -104,7 +104,8 @@ import Testing
         let end = ContinuousClock.now + .seconds(Self.seconds)
         var rounds = 0
         repeat {
-            #expect(try operate(rounds) == [], comment)
+            let faults = try operate(rounds)
+            #expect(faults == [], comment)
             rounds += 1
         } while ContinuousClock.now < end
 

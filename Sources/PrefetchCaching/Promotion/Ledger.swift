@@ -192,10 +192,13 @@ final class Ledger: PromotionLedger {
         guard let identity = try attributes()?.identity else { return nil }
         return try wrappingErrors {
             var busy: (any Error)?
-            if !patience.isStalled {
+            while busy == nil, !patience.isStalled {
                 do {
                     // One statement reads a consistent state; a transaction around it would take three more.
                     return try opened(identity, isReading: true).queue.unsafeRead(body)
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_MISUSE {
+                    // Another thread has closed it meanwhile, as what it had read was no longer current.
+                    continue
                 } catch let error as CacheError where error.isBusy {
                     busy = error
                 } catch let error as DatabaseError where error.isBusy {
