@@ -183,6 +183,7 @@ public struct ResultCode: RawRepresentable, Equatable, Sendable {
     public static let SQLITE_FULL = ResultCode(rawValue: 13)
     public static let SQLITE_CANTOPEN = ResultCode(rawValue: 14)
     public static let SQLITE_PROTOCOL = ResultCode(rawValue: 15)
+    public static let SQLITE_MISUSE = ResultCode(rawValue: 21)
     public static let SQLITE_SCHEMA = ResultCode(rawValue: 17)
     public static let SQLITE_CONSTRAINT = ResultCode(rawValue: 19)
     public static let SQLITE_AUTH = ResultCode(rawValue: 23)
