@@ -27,8 +27,8 @@ package enum Remedy: Hashable, Sendable {
 package struct FixScript {
     private static let functions = """
         #!/bin/sh
-        # Quit the app, read this, and run it: sh FILE [FOLDER FOR WHAT IS TAKEN OUT]
-        discarded=${1:-./discarded}
+        # Quit the app, read this, and run it: sh FILE FOLDER
+        discarded=${1:?name a folder outside the container, for what is taken out: sh FILE FOLDER}
         status=0
 
         move() { # FILE TARGET
@@ -51,7 +51,7 @@ package struct FixScript {
             include() {
                 tmutil removeexclusion "$1" || status=1
                 xattr -d \(BackupMark.xdgAttribute) "$1" 2>/dev/null || :
-                chflags nodump "$1" && chflags dump "$1" || status=1
+                chflags dump "$1" || status=1
             }
             """
     #else
@@ -126,13 +126,19 @@ package struct FixScript {
         emptied = []
     }
 
-    private mutating func include(_ path: FilePath) throws {
-        let isMarked = try fileSystem.withFile(path, in: .workingDirectory, .readWithoutAccessTime) {
-            file throws(FileSystemError) in
-            let mark = BackupMark(fileSystem: fileSystem)
-            if try mark.isNoDump(file) { return true }
-            if try mark.attribute(BackupMark.xdgAttribute, of: file) != nil { return true }
-            return try mark.attribute(BackupMark.appleAttribute, of: file) != nil
+    private mutating func include(_ path: FilePath) throws(FileSystemError) {
+        var isMarked = false
+        do {
+            isMarked = try fileSystem.withFile(path, in: .workingDirectory, .readWithoutAccessTime) {
+                file throws(FileSystemError) in
+                let mark = BackupMark(fileSystem: fileSystem)
+                if try mark.isNoDump(file) { return true }
+                if try mark.attribute(BackupMark.xdgAttribute, of: file) != nil { return true }
+                return try mark.attribute(BackupMark.appleAttribute, of: file) != nil
+            }
+        } catch {
+            guard error.isNotFound else { throw error }
+            return comment("left \(path.displayText): it is gone")
         }
         if isMarked {
             command("include", path)
@@ -199,15 +205,22 @@ package struct FixScript {
 
     // MARK: Lines
 
+    /// On one line, whatever is in a name or a manifest: what came after a line break would be run.
     private mutating func comment(_ text: String) {
-        script += Array((text.isEmpty ? "\n" : "# \(text)\n").utf8)
+        let line = text.unicodeScalars.map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: "?"
+            default: String(scalar)
+            }
+        }.joined()
+        script += Array((line.isEmpty ? "\n" : "# \(line)\n").utf8)
     }
 
     private mutating func left(_ index: Int32, _ reason: String) {
         comment("left \(inventory.displayed(inventory.absolutePath(of: index)).displayText): \(reason)")
     }
 
-    /// Paths are absolute, and so are no options.
+    /// Paths are absolute: none looks like an option.
     private mutating func command(_ name: String, _ paths: FilePath...) {
         script += Array(name.utf8)
         for path in paths { script += Array(" ".utf8) + Self.quoted(path) }

@@ -48,6 +48,23 @@ import Testing
         #expect(pauses.prefix(600).reduce(0, +) > 5_000_000)
     }
 
+    /// Newcomers, which look more often, would otherwise always be first.
+    @Test func whoIsAboutToGiveUpLooksAsOftenAsANewcomer() {
+        let pauses = Mutex<[UInt32]>([])
+        let passed = Atomic<Int>(0)
+        let patience = Patience(
+            uptime: { .microseconds(passed.load(ordering: .relaxed)) },
+            sleep: { pause in
+                pauses.withLock { $0.append(pause) }
+                passed.add(Int(pause), ordering: .relaxed)
+            })
+        #expect(!patience.wait { false })
+        let all = pauses.withLock { $0 }
+        #expect(all.max() == 10_000)
+        #expect(all.suffix(9900).allSatisfy { $0 == 100 })
+        #expect((5_000_000...5_020_000).contains(all.reduce(0, +)))
+    }
+
     @Test func whoIsBeingSuspendedWaitsForASecond() {
         let clock = clock
         let patience = Patience(

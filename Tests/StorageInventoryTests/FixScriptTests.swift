@@ -138,6 +138,13 @@ import Testing
         #expect(try found() == [])
     }
 
+    /// It is in the comment above the command, too.
+    @Test func aNameIsNoLineOfTheScript() throws {
+        try container.write(Data("log".utf8), to: "Documents/x\ntouch $discarded.run #.log")
+        #expect(try run(script()))
+        #expect(!FileManager.default.fileExists(atPath: work.path.appending("discarded.run").string))
+    }
+
     /// By the time that it is run, there may be something.
     @Test func nothingIsReplaced() throws {
         try container.write(Data("new".utf8), to: "Documents/debug.log")

@@ -32,6 +32,7 @@ final class Patience: Sendable {
 
     private let uptime: @Sendable () -> Duration
     private let limit: @Sendable () -> Duration
+    private let sleep: @Sendable (_ microseconds: UInt32) -> Void
     /// When a wait last timed out.
     private let lastInVain = UnfairMutex<Duration?>(nil)
     private let lastStall = UnfairMutex<Duration?>(nil)
@@ -41,10 +42,12 @@ final class Patience: Sendable {
     ///   - limit: Asked again and again, so that it also ends waits that have begun.
     init(
         uptime: @escaping @Sendable () -> Duration = Patience.uptime,
-        limit: @escaping @Sendable () -> Duration = { Patience.limit }
+        limit: @escaping @Sendable () -> Duration = { Patience.limit },
+        sleep: @escaping @Sendable (_ microseconds: UInt32) -> Void = { usleep($0) }
     ) {
         self.uptime = uptime
         self.limit = limit
+        self.sleep = sleep
     }
 
     @Sendable private static func uptime() -> Duration { start.duration(to: .now) }
@@ -58,7 +61,7 @@ final class Patience: Sendable {
         var wait = begin()
         var number = 0
         while goesOn(&wait) {
-            Self.pause(wait.isEnding ? 0 : number)
+            sleep(Self.microseconds(before: wait.isEnding ? 0 : number))
             number += 1
             if try attempt() {
                 noteSuccess()
@@ -78,7 +81,7 @@ final class Patience: Sendable {
                 if number == 0 { wait = begin() }
                 return (self.goesOn(&wait), wait.isEnding)
             }
-            if goesOn { Self.pause(isEnding ? 0 : number) }
+            if goesOn { sleep(Self.microseconds(before: isEnding ? 0 : number)) }
             return goesOn
         }
     }

@@ -117,9 +117,8 @@ struct Recovery: Sendable {
             // Adopted, or about to be: it may never have been flushed.
             switch try publisher.adopt(intent, from: staging, in: folder, passingOverUnreadable: false, {}) {
             case .isAdopted(let adopted): return adopted
-            case .isChanged: return try complete(intent)
-            // The intent is what keeps the file.
-            case .isHeld: throw .busy("item", by: nil)
+            // The intent is what keeps the file: the next open tries again.
+            case .isHeld, .isChanged: throw .busy("item", by: nil)
             case .isAnother(let failure?): throw failure
             case .isAnother(nil): break
             }
