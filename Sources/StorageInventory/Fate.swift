@@ -12,8 +12,6 @@ package enum Loss: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What becomes of a file in a ``Loss``.
-///
-/// Raw values are printed by `cachectl rehearse --json` and never change meaning.
 package enum Fate: String, Sendable, Hashable, CaseIterable {
     /// It is there afterwards.
     case stays

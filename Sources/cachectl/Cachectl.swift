@@ -25,8 +25,7 @@ struct Cachectl: AsyncParsableCommand {
     private static let commands: [any Command.Type] = [
         Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self, Trim.self,
         CapacityCommand.self, Configure.self, Stats.self, Events.self, Explain.self, Inventory.self,
-        Migrate.self, Purge.self, Rehearse.self, Repair.self, Report.self, Simulate.self, Verify.self,
-        Watch.self, Why.self,
+        Migrate.self, Purge.self, Repair.self, Report.self, Verify.self, Watch.self, Why.self,
     ]
 
     /// The commands that take the shared options.

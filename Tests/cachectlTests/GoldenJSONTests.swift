@@ -125,20 +125,6 @@ import Testing
         try expect(transcript.text, "events")
     }
 
-    @Test func ofSimulations() throws {
-        let transcript = Transcript(in: container)
-        for key in ["opened", "waiting"] {
-            try container.succeed(
-                "put", key, "-", "--encoding", "identity", "--to", "documents", input: Data(key.utf8))
-        }
-        try transcript.run("simulate")
-        try container.succeed("open", "opened")
-        try transcript.run("simulate", "--budget", "6KiB,8MiB", "--policy", "fifo,lru", "--gate")
-        try transcript.run("simulate", "--budget", "0")
-        try transcript.run("simulate", "--since", "0s")
-        try expect(transcript.text, "simulations")
-    }
-
     @Test func ofPartials() async throws {
         let cache = try await PrefetchCache(areas: .container(at: container.root))
         let metadata = ItemMetadata(key: "film", source: "feed", destination: .documents("film"))

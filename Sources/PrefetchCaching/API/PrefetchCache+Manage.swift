@@ -88,11 +88,6 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in try engine.maintain() }
     }
 
-    /// Returns what ``trim()`` would do if `available` were all that may still be written to the volume. Changes nothing.
-    package func rehearse(available: ByteCount) async throws(CacheError) -> PressureRehearsal {
-        try await run { engine throws(CacheError) in try engine.rehearse(available: available.bytes) }
-    }
-
     /// Returns how much space the volume has, and the budget that follows from it.
     ///
     /// - Complexity: Independent of the number of items.

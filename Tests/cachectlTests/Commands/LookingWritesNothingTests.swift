@@ -12,7 +12,7 @@ import Testing
         "list", "list --opened", "list --partials", "list --json", "show cached", "show opened", "stats",
         "stats --by source", "stats --openmetrics", "events", "explain cached", "capacity", "configure",
         "inventory", "inventory --check", "inventory --files", "verify", "report --html -", "why opened",
-        "rehearse purge", "rehearse pressure --free 1MB", "simulate --budget 1GiB", "repair --dry-run",
+        "repair --dry-run",
         "evict --all --dry-run", "evict cached --dry-run", "migrate --dry-run",
         "migrate --from $CONTAINER/Documents --as documents --dry-run",
         "migrate --from $CONTAINER/Documents --as cached --dry-run",
@@ -105,8 +105,7 @@ import Testing
 
     @Test(.enabled(if: canTrace, "There is no strace, or ptrace is not permitted."))
     func onlyHarmlessCallsAreMade() throws {
-        // A simulation has a temporary cache of its own.
-        for look in Self.looks where !look.hasPrefix("simulate") {
+        for look in Self.looks {
             let outcome = try container.shell(
                 #"strace -f -qq -o calls -e trace=%file,%desc "$CACHECTL" \#(look) --container "$CONTAINER" "#
                     + #">/dev/null; cat calls"#)
