@@ -2,6 +2,10 @@
 
 import PackageDescription
 
+let caching = Target.Dependency.product(name: "PrefetchCaching", package: "PrefetchCache")
+let downloading = Target.Dependency.product(name: "PrefetchDownloading", package: "PrefetchCache")
+let inventory = Target.Dependency.product(name: "StorageInventory", package: "PrefetchCache")
+
 // A separate package, as an app that uses the library would be.
 let package = Package(
     name: "Examples",
@@ -12,60 +16,23 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
     ],
     targets: [
-        .executableTarget(
-            name: "Walkthrough",
-            dependencies: [
-                "Storytelling",
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
-            ]),
-        .executableTarget(
-            name: "Podcasts",
-            dependencies: [
-                "MediaServer", "Storytelling",
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
-                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
-            ]),
-        .executableTarget(
-            name: "URLSessionIntegration",
-            dependencies: [
-                "MediaServer", "Storytelling",
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
-                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
-            ]),
+        // Start here.
+        .executableTarget(name: "Walkthrough", dependencies: ["Storytelling", caching]),
+        // The programs of the tutorials in the documentation.
+        .executableTarget(name: "PodcastTutorial", dependencies: ["Storytelling", caching, downloading]),
+        .executableTarget(name: "ReaderTutorial", dependencies: ["Storytelling", caching, downloading]),
+        // Each shows one thing that not every app needs.
         .executableTarget(
             name: "Streaming",
             dependencies: [
-                "MediaServer", "Storytelling",
-                .product(name: "FlyingFox", package: "FlyingFox"),
+                "Storytelling", caching, downloading, .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
-                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
             ]),
         .executableTarget(
-            name: "StorageChecking",
-            dependencies: [
-                "Storytelling",
-                .product(name: "StorageInventory", package: "PrefetchCache"),
-            ]),
-        // The programs of the tutorials in the documentation.
-        .executableTarget(
-            name: "PodcastTutorial",
-            dependencies: [
-                "MediaServer", "Storytelling",
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
-                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
-            ]),
-        .executableTarget(
-            name: "ReaderTutorial",
-            dependencies: [
-                "MediaServer", "Storytelling",
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
-                .product(name: "PrefetchDownloading", package: "PrefetchCache"),
-            ]),
-        // The frame of the stories: output, workspace and exit codes.
+            name: "URLSessionIntegration", dependencies: ["Storytelling", caching, downloading]),
+        .executableTarget(name: "StorageChecking", dependencies: ["Storytelling", inventory]),
+        // What they have in common, none of it needed in an app: output, a folder to work in, and a server.
         .target(name: "Storytelling"),
-        // nginx, which serves what the stories download.
-        .target(name: "MediaServer", dependencies: ["Storytelling"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,4 @@
 import Foundation
-import MediaServer
 import Storytelling
 
 /// A podcast, as its server describes it. Newest episode first.
@@ -16,24 +15,21 @@ struct Episode: Codable, Sendable {
 }
 
 extension Feed {
-    /// Puts a podcast on the server: episodes of 2 MiB each, and the feed that names them.
+    /// Puts a podcast on the server: episodes of 2 MiB each, and the feed that names them. The connection breaks in the
+    /// middle of episode 3.
     ///
     /// - Returns: The URL of the feed.
-    static func publish(_ title: String, episodes: Int, on server: MediaServer, in folder: URL) throws -> URL
-    {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    static func publish(_ title: String, episodes: Int, on server: MediaServer) throws -> URL {
         var generator = SplitMix64(state: 1)
         let list = try (1...episodes).reversed().map { number in
-            // As little compressible as audio is.
-            let content = (0..<(2 << 20) / 8).map { _ in generator.next() }.withUnsafeBytes { Data($0) }
-            let file = folder.appending(path: "\(number).mp3")
-            try content.write(to: file)
+            let content = generator.media(2 << 20)
+            let name = "\(number).mp3"
+            var url = try server.publish(content, as: name)
+            if number == 3 { url = try server.url("broken/\(3 << 19)/\(name)") }
             return Episode(
-                id: "\(title)/\(number)", title: "\(title) \(number)",
-                url: try server.publish(file, at: "\(number).mp3"), bytes: Int64(content.count))
+                id: "\(title)/\(number)", title: "\(title) \(number)", url: url, bytes: Int64(content.count))
         }
-        let file = folder.appending(path: "feed.json")
-        try JSONEncoder().encode(Feed(title: title, episodes: list)).write(to: file)
-        return try server.publish(file, at: "feed.json")
+        return try server.publish(
+            JSONEncoder().encode(Feed(title: title, episodes: list)), as: "feed.json")
     }
 }

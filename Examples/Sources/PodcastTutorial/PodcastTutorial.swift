@@ -1,5 +1,4 @@
 import Foundation
-import MediaServer
 import PrefetchCaching
 import PrefetchDownloading
 import Storytelling
@@ -7,60 +6,43 @@ import Storytelling
 /// The program of the tutorial "A podcast app in an afternoon": ``Library`` is the app, and this a day of its user.
 @main
 struct PodcastTutorial {
-    static func main() async {
-        await Demonstration.run(named: "PodcastTutorial") { container in
-            let workshop = container.appending(path: "server")
-            return try await MediaServer.serving(in: workshop) { server in
-                let feed = try Feed.publish(
-                    "Daily", episodes: 5, on: server, in: workshop.appending(path: "new"))
-                // An app has `StorageAreas.application(id: "org.example.podcasts")` instead.
-                let areas = try StorageAreas.container(at: container.appending(path: "app"))
-                    .excluding(into: "org.example.podcasts")
-                return try await Day(areas: areas, server: server, url: feed).pass()
-            }
-        }
-    }
-}
-
-private struct Day {
     let areas: StorageAreas
     let server: MediaServer
     let url: URL
 
-    func pass() async throws -> Report {
-        var report = Report()
-        for (isCharging, part) in [(false, morning), (true, evening)] {
-            let device = DeviceStateSource {
-                var state = DeviceState()
-                state.hasExternalPower = isCharging
-                return state
+    static func main() async {
+        await Demonstration.run { container, report in
+            try await MediaServer.serving(in: container.appending(path: "server")) { server in
+                let url = try Feed.publish("Daily", episodes: 5, on: server)
+                // An app has `StorageAreas.application(id: "org.example.podcasts")` instead.
+                let areas = try StorageAreas.container(at: container.appending(path: "app"))
+                    .excluding(into: "org.example.podcasts")
+                let day = PodcastTutorial(areas: areas, server: server, url: url)
+                try await day.morning(&report)
+                try await day.evening(&report)
             }
-            let library = try await Library(areas: areas, device: device)
-            do {
-                guard let feed = try await library.feed(at: url) else { throw StoryError("there is no feed") }
-                try await part(library, feed, &report)
-            } catch {
-                try await library.quit()
-                throw error
-            }
-            try await library.quit()
         }
-        return report
     }
 
-    private func morning(_ library: Library, _ feed: Feed, _ report: inout Report) async throws {
+    private func morning(_ report: inout Report) async throws {
+        let (library, feed) = try await launch(isCharging: false)
         report.step("Morning, on battery")
-        tell(try await library.prefetch(feed), feed, &report)
+        tell(try await library.prefetch(feed), feed, report)
         report.check("only the feed was requested", try await server.requests().count == 1)
 
-        report.step("The user taps \(feed.episodes[2].title) nevertheless")
+        report.step("The user taps \(feed.episodes[2].title) nevertheless, and rides into a tunnel")
         try await play(feed.episodes[2], feed, library, &report)
+        let requests = try await server.requests(for: "3.mp3")
+        report.check(
+            "requested: \(requests.joined(separator: ", then "))", requests == ["whole", "bytes=1048576-"])
+        try await library.quit()
     }
 
-    private func evening(_ library: Library, _ feed: Feed, _ report: inout Report) async throws {
+    private func evening(_ report: inout Report) async throws {
+        let (library, feed) = try await launch(isCharging: true)
         report.step("Evening, charging")
         let outcomes = try await library.prefetch(feed)
-        tell(outcomes, feed, &report)
+        tell(outcomes, feed, report)
         let stored = outcomes.count { if case .stored = $0 { true } else { false } }
         report.check("three fit into the budget", stored == 3)
 
@@ -78,6 +60,18 @@ private struct Day {
         try await library.enterBackground()
         try await library.enterForeground()
         report.check("nothing is lost", try await library.cache.statistics().items == statistics.items)
+        try await library.quit()
+    }
+
+    private func launch(isCharging: Bool) async throws -> (Library, Feed) {
+        let device = DeviceStateSource {
+            var state = DeviceState()
+            state.hasExternalPower = isCharging
+            return state
+        }
+        let library = try await Library(areas: areas, device: device)
+        guard let feed = try await library.feed(at: url) else { throw StoryError("there is no feed") }
+        return (library, feed)
     }
 
     private func play(
@@ -101,7 +95,7 @@ private struct Day {
         #endif
     }
 
-    private func tell(_ outcomes: [DownloadOutcome], _ feed: Feed, _ report: inout Report) {
+    private func tell(_ outcomes: [DownloadOutcome], _ feed: Feed, _ report: Report) {
         for (episode, outcome) in zip(feed.episodes, outcomes) {
             let text =
                 switch outcome {

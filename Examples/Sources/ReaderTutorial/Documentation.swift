@@ -1,5 +1,4 @@
 import Foundation
-import MediaServer
 import Storytelling
 
 /// A set of pages, as its server describes it.
@@ -24,27 +23,20 @@ extension Documentation {
 
     /// Puts the first chapters of a documentation on the server, and the index that names them.
     ///
-    /// - Returns: The URL of the index.
+    /// - Returns: The URL of the index, which is the same for all versions.
     static func publish(
-        _ title: String, version: String, chapters count: Int, on server: MediaServer, in folder: URL
+        _ title: String, version: String, chapters count: Int, on server: MediaServer
     ) throws -> URL {
-        let path = "\(title)/\(version)".lowercased().replacing(" ", with: "-")
-        let pages = folder.appending(path: path)
-        try FileManager.default.createDirectory(at: pages, withIntermediateDirectories: true)
-        let list = try chapters.prefix(count).enumerated().map { number, chapter in
+        let place = title.lowercased().replacing(" ", with: "-")
+        let pages = try chapters.prefix(count).enumerated().map { number, chapter in
             let content = Data(text(of: chapter, version, next: chapters[(number + 1) % chapters.count]).utf8)
-            let name = "\(chapter).md".lowercased()
-            try content.write(to: pages.appending(path: name))
-            return Page(path: name, bytes: Int64(content.count))
+            let path = "\(chapter).md".lowercased()
+            try server.publish(content, as: "\(place)/\(version)/\(path)")
+            return Page(path: path, bytes: Int64(content.count))
         }
-        let base = try server.publish(pages, at: path)
-        let index = folder.appending(path: "\(title).json")
-        let isNew = !FileManager.default.fileExists(atPath: index.path)
-        try JSONEncoder().encode(Documentation(title: title, version: version, base: base, pages: list))
-            .write(to: index)
-        // A newer version has the URL of the older one.
-        let place = "\(title).json".lowercased().replacing(" ", with: "-")
-        return isNew ? try server.publish(index, at: place) : server.url(of: place)
+        let base = try server.url("\(place)/\(version)")
+        let index = Documentation(title: title, version: version, base: base, pages: pages)
+        return try server.publish(JSONEncoder().encode(index), as: "\(place).json")
     }
 
     /// Some 200 KiB, which begin with a heading and end with a hint at another chapter.

@@ -1,16 +1,7 @@
-/// A story cannot go on.
-package struct StoryError: Error, CustomStringConvertible {
-    package let description: String
-
-    package init(_ description: String) { self.description = description }
-}
-
-/// The story as printed on standard output, with the result of its checks.
+/// A story on standard output, with claims that are checked while it is told.
 package struct Report {
     package private(set) var failedChecks = 0
     private var steps = 0
-
-    package init() {}
 
     package mutating func step(_ title: String) {
         steps += 1
@@ -21,12 +12,8 @@ package struct Report {
         print("   \(text)")
     }
 
-    package func gap() {
-        print("")
-    }
-
     package func fact(_ name: String, _ value: String) {
-        line("\(name.padded(to: 14, .left)) \(value)")
+        line(name + String(repeating: " ", count: max(0, 14 - name.count)) + " " + value)
     }
 
     /// Prints a claim and whether it holds. A false claim makes the program fail.
@@ -34,18 +21,26 @@ package struct Report {
         if !holds { failedChecks += 1 }
         line("[\(holds ? "ok" : "WRONG")] \(claim)")
     }
+}
 
-    /// Prints rows in columns, the first of which is a name and the others figures.
-    package func table(_ rows: [[String]]) {
-        let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in
-            rows.compactMap { column < $0.count ? $0[column].count : nil }.max() ?? 0
-        }
-        for row in rows {
-            let cells = zip(row, widths).enumerated().map { column, cell in
-                cell.0.padded(to: cell.1, column == 0 ? .left : .right)
-            }
-            line(cells.joined(separator: "   "))
-        }
+/// A story cannot go on.
+package struct StoryError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+extension Int64 {
+    /// The number of bytes as text: `512 B`, `31.4 KiB`, `2.0 MiB`.
+    package var asBytes: String {
+        if self < 1024 { return "\(self) B" }
+        let (unit, name): (Int64, String) = self < 1 << 20 ? (1 << 10, "KiB") : (1 << 20, "MiB")
+        let tenths = (self * 10 + unit / 2) / unit
+        return "\(tenths / 10).\(tenths % 10) \(name)"
+    }
+
+    /// Rounded up, so that more than the whole is never shown as 100.
+    package func percent(of whole: Int64) -> Int64 {
+        whole > 0 ? (self * 100 + whole - 1) / whole : 0
     }
 }

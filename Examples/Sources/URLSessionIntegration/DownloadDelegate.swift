@@ -6,8 +6,8 @@ import Foundation
 
 /// The delegate of the app's session. It is stateless: everything that it needs comes with the task.
 final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
-    /// The outcome of a task.
-    enum Arrival: Sendable {
+    /// What a task, or a background session, has come to.
+    enum Arrival: Sendable, Equatable {
         /// The file is in the inbox.
         case file(key: String)
         case failed(key: String, reason: String)
@@ -15,7 +15,7 @@ final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
         case caughtUp
     }
 
-    /// The outcomes, in order. They come from the session's own thread, which must not wait for the cache.
+    /// In order. They come from the session's own thread, which must not wait for the cache.
     let arrivals: AsyncStream<Arrival>
     private let continuation: AsyncStream<Arrival>.Continuation
     private let inbox: Inbox
@@ -29,30 +29,22 @@ final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
-        do {
-            guard let wish = try Wish(downloadTask) else { return }
+        report(on: downloadTask) { wish in
             // A "not found" page is downloaded as well, and need not wait to be refused.
             guard let response = downloadTask.response as? HTTPURLResponse, response.statusCode < 300,
                 let note = Inbox.Note(wish, downloadTask.originalRequest?.url, response)
             else {
                 let status = (downloadTask.response as? HTTPURLResponse)?.statusCode ?? 0
-                return report(.failed(key: wish.key, reason: "the server answered \(status)"))
+                return .failed(key: wish.key, reason: "the server answered \(status)")
             }
             try inbox.take(location, note)
-            report(.file(key: wish.key))
-        } catch {
-            report(.failed(key: downloadTask.taskDescription ?? "?", reason: "\(error)"))
+            return .file(key: wish.key)
         }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let error else { return }
-        do {
-            guard let wish = try Wish(task) else { return }
-            report(.failed(key: wish.key, reason: error.localizedDescription))
-        } catch {
-            report(.failed(key: task.taskDescription ?? "?", reason: "\(error)"))
-        }
+        report(on: task) { .failed(key: $0.key, reason: error.localizedDescription) }
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
@@ -61,11 +53,15 @@ final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
 
     #if canImport(Darwin)
         func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-            report(.caughtUp)
+            continuation.yield(.caughtUp)
         }
     #endif
 
-    private func report(_ arrival: Arrival) {
-        continuation.yield(arrival)
+    private func report(on task: URLSessionTask, _ arrival: (Wish) throws -> Arrival) {
+        do {
+            if let wish = try Wish(task) { continuation.yield(try arrival(wish)) }
+        } catch {
+            continuation.yield(.failed(key: task.taskDescription ?? "?", reason: "\(error)"))
+        }
     }
 }

@@ -74,28 +74,20 @@ final class EpisodeDownloads: Sendable {
     /// Call it before answering `caughtUp` with the completion handler of
     /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`: after that the app is suspended.
     ///
-    /// - Returns: The outcome for each file.
+    /// - Returns: The outcomes by key.
     @discardableResult
-    func storeArrivals() async throws -> [(key: String, outcome: DownloadOutcome)] {
-        // Files are examined, which may block, so this runs on the cache's own threads.
-        try await withTaskExecutorPreference(cache.executor) { try await storeEntries() }
-    }
-
-    private func storeEntries() async throws -> [(key: String, outcome: DownloadOutcome)] {
-        var outcomes: [(key: String, outcome: DownloadOutcome)] = []
-        for entry in try inbox.entries() {
-            let wish = entry.note.wish
-            guard let response = entry.note.response else {
-                try inbox.remove(entry)
-                continue
+    func storeArrivals() async throws -> [String: DownloadOutcome] {
+        var outcomes: [String: DownloadOutcome] = [:]
+        for file in try inbox.files() {
+            if let note = try inbox.note(on: file), let response = note.response {
+                let request = try note.wish.request(note.requested)
+                let outcome = await downloader.finish(request, fileAt: file, response: response)
+                // If the cache has failed, the file waits until the next time. A refusal is an answer, and so is content
+                // that is not what was wanted: the file is removed.
+                if case .failed(let error) = outcome, case .cache = error.reason { throw error }
+                outcomes[note.wish.key] = outcome
             }
-            let outcome = await downloader.finish(
-                try wish.request(entry.note.requested), fileAt: entry.file, response: response)
-            // If the cache has failed, the file waits until the next time. A refusal is an answer, and so is content that
-            // is not what was wanted: the file is removed.
-            if case .failed(let error) = outcome, case .cache = error.reason { throw error }
-            try inbox.remove(entry)
-            outcomes.append((wish.key, outcome))
+            try inbox.remove(file)
         }
         return outcomes
     }

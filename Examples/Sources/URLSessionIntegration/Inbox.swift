@@ -4,25 +4,24 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The folder in which downloaded files wait to be stored.
+/// The folder in which downloaded files wait to be stored, so that one that arrives just before the app is killed is found
+/// at the next launch.
 ///
-/// A file and its note arrive within the delegate's callback and stay until the file is stored, so that one
-/// that arrives just before the app is killed is found at the next launch. Each has its own folder, which appears
-/// and disappears by renaming: a reader finds it complete or not at all.
+/// The note on a file is there before the file, and is removed after it: a file always has its note.
 struct Inbox: Sendable {
     /// The known facts about a waiting file: what it was to be, and what the server said.
     struct Note: Codable, Sendable {
         let wish: Wish
         let requested: URL
-        private let url: URL
-        private let status: Int
-        private let fields: [String: String]
+        let answered: URL
+        let status: Int
+        let fields: [String: String]
 
         init?(_ wish: Wish, _ requested: URL?, _ response: HTTPURLResponse) {
-            guard let requested, let url = response.url else { return nil }
+            guard let requested, let answered = response.url else { return nil }
             self.wish = wish
             self.requested = requested
-            self.url = url
+            self.answered = answered
             status = response.statusCode
             let fields = response.allHeaderFields.compactMap { name, value in
                 (name as? String).flatMap { name in (value as? String).map { (name, $0) } }
@@ -30,19 +29,11 @@ struct Inbox: Sendable {
             self.fields = Dictionary(fields) { first, _ in first }
         }
 
-        /// The response, made again after a launch; `nil` for a note that cannot be one.
+        /// The response, made again after a launch.
         var response: HTTPURLResponse? {
-            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields)
+            HTTPURLResponse(url: answered, statusCode: status, httpVersion: nil, headerFields: fields)
         }
     }
-
-    struct Entry: Sendable {
-        let note: Note
-        let file: URL
-        fileprivate let folder: URL
-    }
-
-    private static let incomplete = "incomplete"
 
     private let folder: URL
 
@@ -51,50 +42,38 @@ struct Inbox: Sendable {
     init(folder: URL) throws {
         self.folder = folder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // Entries that a killed app was adding or removing.
-        for url in try contents() where url.pathExtension == Self.incomplete {
-            try FileManager.default.removeItem(at: url)
+        // Notes whose files had not come yet, or were stored already, when the app was killed.
+        let files = try Set(files())
+        for note in try contents() where note.pathExtension == "json" {
+            guard !files.contains(note.deletingPathExtension()) else { continue }
+            try FileManager.default.removeItem(at: note)
         }
     }
 
     /// Moves a file in. Never waits, so that a callback can take its file before it returns.
     func take(_ file: URL, _ note: Note) throws {
-        let complete = folder.appending(path: UUID().uuidString)
-        let entry = complete.appendingPathExtension(Self.incomplete)
-        try FileManager.default.createDirectory(at: entry, withIntermediateDirectories: false)
-        try JSONEncoder().encode(note).write(to: Self.note(in: entry))
-        try FileManager.default.moveItem(at: file, to: Self.file(in: entry))
-        try FileManager.default.moveItem(at: entry, to: complete)
+        let target = folder.appending(path: UUID().uuidString)
+        try JSONEncoder().encode(note).write(to: target.appendingPathExtension("json"))
+        try FileManager.default.moveItem(at: file, to: target)
     }
 
-    /// All waiting files.
-    func entries() throws -> [Entry] {
-        try contents().filter { $0.pathExtension != Self.incomplete }.compactMap { entry in
-            do {
-                let note = try JSONDecoder().decode(Note.self, from: Data(contentsOf: Self.note(in: entry)))
-                return Entry(note: note, file: Self.file(in: entry), folder: entry)
-            } catch is DecodingError {
-                // From a version of the app with a different note. The file is opportunistic, and can be fetched again.
-                try remove(entry)
-                return nil
-            }
-        }
+    func files() throws -> [URL] {
+        try contents().filter { $0.pathExtension.isEmpty }
     }
 
-    func remove(_ entry: Entry) throws {
-        try remove(entry.folder)
+    /// - Returns: `nil` for a note from a version of the app with different ones: the file can be fetched again.
+    func note(on file: URL) throws -> Note? {
+        let json = try Data(contentsOf: file.appendingPathExtension("json"))
+        do { return try JSONDecoder().decode(Note.self, from: json) } catch is DecodingError { return nil }
     }
 
-    private func remove(_ entry: URL) throws {
-        let removed = entry.appendingPathExtension(Self.incomplete)
-        try FileManager.default.moveItem(at: entry, to: removed)
-        try FileManager.default.removeItem(at: removed)
+    /// Removes a file, unless the cache has taken it, and its note.
+    func remove(_ file: URL) throws {
+        do { try FileManager.default.removeItem(at: file) } catch CocoaError.fileNoSuchFile {}
+        try FileManager.default.removeItem(at: file.appendingPathExtension("json"))
     }
 
     private func contents() throws -> [URL] {
         try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
     }
-
-    private static func note(in entry: URL) -> URL { entry.appending(path: "note.json") }
-    private static func file(in entry: URL) -> URL { entry.appending(path: "content") }
 }

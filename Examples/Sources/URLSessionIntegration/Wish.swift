@@ -15,13 +15,9 @@ struct Wish: Codable, Sendable {
     let source: String
     /// The name of the file in Documents, once the user opens it.
     let name: String
+}
 
-    init(key: String, source: String, name: String) {
-        self.key = key
-        self.source = source
-        self.name = name
-    }
-
+extension Wish {
     /// - Returns: `nil` for a task of another origin.
     init?(_ task: URLSessionTask) throws {
         guard let description = task.taskDescription else { return nil }
