@@ -212,4 +212,19 @@ import Testing
         try expectNothingOutsideHasChanged()
         #expect(try engine.content(key) == prose(9000))
     }
+
+    @Test func whereRoomIsKeptAnotherNameOfAFileIsReplaced() throws {
+        let staging = container.support.appending(path: "staging")
+        let rooms = (0..<8).map { staging.appending(path: "room-\($0).lock") }
+        for room in rooms { try FileManager.default.removeItem(at: room) }
+        try FileManager.default.linkItem(at: outside.root.appending(path: "file"), to: rooms[3])
+        let engine = try container.engine()
+        #expect(try engine.open(key).value != nil)
+        try engine.close()
+        #expect(rooms.allSatisfy { FileManager.default.fileExists(atPath: $0.path) })
+        // What was planted is gone, not lengthened or filled.
+        let file = try FileManager.default.attributesOfItem(atPath: outside.root.appending(path: "file").path)
+        #expect(file[.referenceCount] as? Int == 1)
+        try expectNothingOutsideHasChanged()
+    }
 }

@@ -95,6 +95,8 @@ import Testing
         #expect(statistics.chargedBytes == (try container.chargedOnDisk()), "seed \(seed)")
         #expect(try engine.items().count == files.count, "seed \(seed)")
         #expect(try engine.capacity().heldBytes == 0, "seed \(seed)")
+        // Its own lock, if it has written in the background, it takes along.
+        try engine.close()
         #expect(try container.files(below: container.caches.appending(path: "incoming")) == [])
     }
 

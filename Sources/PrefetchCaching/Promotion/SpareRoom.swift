@@ -24,17 +24,26 @@ struct SpareRoom: Sendable {
         guard try fileSystem.attributes(of: Self.name(Self.count - 1), in: folder.descriptor) == nil,
             try fileSystem.volume(of: folder.descriptor).available >= Self.ample
         else { return }
+        // What an attempt before left. Never what lies there: it may be a link to a file of others.
+        _ = try giveUp()
         for number in 0..<Self.count {
-            try fileSystem.withFile(
-                Self.name(number), in: folder.descriptor, .createIfMissing(CacheLayout.filePermissions)
-            ) { file throws(FileSystemError) in
-                do throws(FileSystemError) {
-                    try fileSystem.allocate(Self.bytes, for: file)
-                } catch {
-                    guard error.isUnsupported else { throw error }
-                    try fileSystem.writeAll([UInt8](repeating: 0, count: Int(Self.bytes)), to: file, at: 0)
-                }
+            do throws(FileSystemError) {
+                try fileSystem.withFile(
+                    Self.name(number), in: folder.descriptor, .createNew(CacheLayout.filePermissions), allocate)
+            } catch {
+                // Another process is making them.
+                guard error.errno != .fileExists else { return }
+                throw error
             }
+        }
+    }
+
+    private func allocate(_ file: Descriptor) throws(FileSystemError) {
+        do throws(FileSystemError) {
+            try fileSystem.allocate(Self.bytes, for: file)
+        } catch {
+            guard error.isUnsupported else { throw error }
+            try fileSystem.writeAll([UInt8](repeating: 0, count: Int(Self.bytes)), to: file, at: 0)
         }
     }
 

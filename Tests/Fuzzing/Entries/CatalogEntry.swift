@@ -18,7 +18,11 @@ func fuzzCatalog(_ input: [UInt8]) throws {
     let engine = try folder.engine()
     let items = try engine.items()
     let statistics = try engine.statistics()
-    try require(statistics.items == items.count, "the count is that of the list")
+    // Those that have expired are counted, since they are charged, but not listed.
+    let catalogued = try engine.catalog.reading { try $0.items() }
+    try require(statistics.items == catalogued.count, "the count is that of the catalog")
+    let lasting = catalogued.filter { $0.expiresAt ?? .max > fuzzedNow }
+    try require(items.map(\.key) == lasting.map(\.key), "and what has not expired is listed")
     try require(statistics.chargedBytes == folder.charged(), "what is charged is what is there")
     for item in items {
         try require(item.contentBytes >= 0 && item.storedBytes > 0, "lengths are lengths")
@@ -34,6 +38,8 @@ func fuzzCatalog(_ input: [UInt8]) throws {
     try require(try engine.statistics().chargedBytes == folder.charged(), "and is so after an eviction")
     try engine.close()
 }
+
+private let fuzzedNow: Int64 = 1_700_000_000_000
 
 /// An app's container in a folder of its own.
 private struct FuzzedContainer {
@@ -98,7 +104,7 @@ private struct FuzzedContainer {
         try Engine(
             areas: .container(at: root),
             environment: CacheEnvironment(
-                fileSystem: LiveFileSystem(), now: { 1_700_000_000_000 }, uptime: { .seconds(1) },
+                fileSystem: LiveFileSystem(), now: { fuzzedNow }, uptime: { .seconds(1) },
                 probe: FixedVolumeProbe(VolumeState(total: 1 << 40, available: 1 << 39)),
                 session: "0123456789abcdef", bootIdentifier: "boot", parallelism: 1,
                 logger: Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() })))
