@@ -29,7 +29,8 @@ struct SpareRoom: Sendable {
         for number in 0..<Self.count {
             do throws(FileSystemError) {
                 try fileSystem.withFile(
-                    Self.name(number), in: folder.descriptor, .createNew(CacheLayout.filePermissions), allocate)
+                    Self.name(number), in: folder.descriptor, .createNew(CacheLayout.filePermissions),
+                    allocate)
             } catch {
                 // Another process is making them.
                 guard error.errno != .fileExists else { return }
