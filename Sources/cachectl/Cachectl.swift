@@ -24,8 +24,8 @@ struct Cachectl: AsyncParsableCommand {
     // The names are in the configurations: to derive one from a type takes a tenth of a millisecond.
     private static let commands: [any Command.Type] = [
         Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self, Trim.self,
-        CapacityCommand.self, Configure.self, Stats.self, Events.self, Explain.self, Inventory.self,
-        Migrate.self, Purge.self, Repair.self, Report.self, Verify.self, Watch.self, Why.self,
+        CapacityCommand.self, Configure.self, Stats.self, Events.self, Inventory.self,
+        Migrate.self, Purge.self, Repair.self, Report.self, Verify.self, Watch.self,
     ]
 
     /// The commands that take the shared options.

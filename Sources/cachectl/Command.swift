@@ -103,7 +103,7 @@ extension CacheCommand {
         }
     }
 
-    private func requireCache(in areas: StorageAreas) throws {
+    func requireCache(in areas: StorageAreas) throws {
         let hasCaches = try PrefetchCache.hasRoot(in: areas.caches, LiveFileSystem())
         let hasSupport = try PrefetchCache.hasRoot(in: areas.applicationSupport, LiveFileSystem())
         if !hasCaches, !hasSupport {

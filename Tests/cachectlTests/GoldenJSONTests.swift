@@ -65,7 +65,9 @@ import Testing
     ) throws {
         // Prose is for people, and may be improved.
         let prose = #/("(?:message|refusalMessage|explanation|fix|guideline)" ?: ?")(?:[^"\\]|\\.)*"/#
+        // A probability falls from one millisecond to the next.
         let transcript = transcript.replacing(prose) { "\($0.1)…\"" }
+            .replacing(#/("chance" : )[0-9.]+/#) { "\($0.1)#" }
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(name).txt")
         guard FileManager.default.fileExists(atPath: file.path) else {
             try Data(transcript.utf8).write(to: file)

@@ -194,8 +194,8 @@ import Testing
         #expect(
             Cachectl.commandNames == [
                 "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
-                "repair", "verify", "inventory", "why", "capacity", "configure",
-                "stats", "events", "explain", "report", "watch",
+                "repair", "verify", "inventory", "capacity", "configure",
+                "stats", "events", "report", "watch",
             ])
     }
 }

@@ -8,7 +8,7 @@ struct List: CacheCommand {
         discussion: """
             AGE is the time since an item was stored, and GOES-AFTER how much may still be stored before it has to go, \
             as long as nothing is used or removed meanwhile. Under the policies sieve and value that changes with every \
-            look: 'cachectl explain' says it for one item.
+            look: 'cachectl show' says it for one item.
 
             --partials also lists, after the items, what was kept of interrupted ones. Items that are being written \
             are not listed. --opened lists the files of opened items instead, in the order in which they were first \

@@ -2,25 +2,105 @@ internal import ArgumentParser
 internal import Foundation
 internal import PrefetchCaching
 internal import PrefetchFileSystem
+internal import StorageInventory
+internal import SystemPackage
 
 struct Show: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows everything about one key: cached, kept in part, or opened.",
+        abstract: "Shows everything about one item or file, and what will become of it.",
         discussion: """
+            Of an item: whether it is cached, kept in part or opened, where it came from, and of a cached one how soon \
+            it is evicted and why. Of a file: what it is, where it came from and who wanted it, whether it is backed up \
+            and what decides that, and what happens to it when space runs short, when the app is offloaded, and after a \
+            restore.
+
+            What is no item's key is looked up as a path in the container, or in the areas of the app, and then from the \
+            working directory. With --manifest the file of an item is shown in place of the item.
+
             EXAMPLES:
-              # Show where an item is, and how much space it takes
+              # Show where an item is, how much space it takes, and when it would go
               cachectl show episode-42 --app org.example.app
+              # Tell the story of a file
+              cachectl show Documents/Novel.txt --container ./AppData
+              # The file of an item, with what the app's developers say about it
+              cachectl show episode-42 --manifest storage.json --app org.example.app
             """)
 
-    @Argument(help: "The key of the item.", transform: ItemKey.parse)
-    var key: ItemKey
+    @Argument(
+        help: ArgumentHelp("The key of an item, or the path of a file.", valueName: "key|path"),
+        completion: .file())
+    var subject: String
+
+    @OptionGroup var purposes: ManifestOption
 
     @OptionGroup var shared: SharedOptions
 
     var isLooking: Bool { true }
 
+    /// A file can be shown without one.
+    var needsCache: Bool { false }
+
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
+        if purposes.manifest == nil, let key, try await isShown(key, of: cache, at: place, to: output) {
+            return
+        }
+        let manifest = try purposes.read(in: LiveFileSystem())
+        let inventory = try FileInventory(
+            of: InventoryPlace(areas: place.areas, container: place.container), in: LiveFileSystem())
+        defer { inventory.problems.warn() }
+        guard let file = try file(in: inventory, place) else {
+            try requireCache(in: place.areas)
+            if let key { throw try await absence(of: key, in: cache) }
+            throw CommandFailure(
+                .notFound,
+                "there is no file \(ArgumentBytes.shown(subject)); 'cachectl inventory --files' lists the files"
+            )
+        }
+        var outlook: EvictionOutlook?
+        if file.kind == .item, let key = file.facts?.key {
+            outlook = try await cache.evictionOutlook(of: ItemKey(key))
+        }
+        let entry =
+            file.kind.ownPurpose == nil ? manifest?.entry(for: inventory.containerPath(of: file)) : nil
+        try FileStory(
+            inventory: inventory, file: file, entry: entry, hasManifest: manifest != nil, outlook: outlook
+        ).print(to: output)
+    }
+
+    /// `nil` for what cannot be a key, such as a long path.
+    private var key: ItemKey? {
+        do { return try .parse(subject) } catch { return nil }
+    }
+
+    private func file(in inventory: FileInventory, _ place: Place) throws -> InventoryFile? {
+        let path = try FilePath.parse(subject)
+        if path.isRelative, let file = inventory.file(at: path) { return file }
+        // Not the path's text: it has no double slashes, but the URLs that keys often are do.
+        if path.isText, let file = inventory.file(ofKey: subject) { return file }
+        if let file = try inventory.file(onDisk: path, in: LiveFileSystem()) { return file }
+        let opened = inventory.ledger?.entries.first { place.relativePath($0.location) == path.string }
+        if let entry = opened {
+            let time = Timestamp.text(milliseconds: entry.openedAt)
+            throw CommandFailure(
+                .notFound,
+                "the item '\(entry.key)' was opened at \(time), and its file has been moved or deleted; "
+                    + "'cachectl list --opened' shows where it was")
+        }
+        if try inventory.hasFolder(at: path) || inventory.hasFolder(onDisk: path, in: LiveFileSystem()) {
+            throw CommandFailure(
+                .notFound,
+                "\(ArgumentBytes.shown(subject)) is a folder; give a file in it, which 'cachectl inventory --files' lists"
+            )
+        }
+        return nil
+    }
+
+    /// - Returns: Whether there is anything under the key.
+    private func isShown(_ key: ItemKey, of cache: PrefetchCache, at place: Place, to output: Output)
+        async throws
+        -> Bool
+    {
         switch try await cache.status(of: key) {
         case .cached(let item):
             guard let metadata = try await cache.metadata(of: key) else {
@@ -30,9 +110,11 @@ struct Show: CacheCommand {
                     "the file of '\(key)' is damaged, was emptied or has just gone; 'cachectl events --key' tells which; "
                         + "store it again")
             }
+            let outlook = try await cache.evictionOutlook(of: key)
+            let prospects = try await lines(outlook, of: cache)
             try output.report(
-                item.json(in: place).adding(metadata.origin),
-                table(item, metadata, in: place) + metadata.parts.lines)
+                item.json(in: place).adding(metadata.origin).adding(["outlook": outlook?.json]),
+                table(item, metadata, in: place) + metadata.parts.lines + prospects)
         case .promoted(let file):
             try output.report(
                 file.jsonAsShown.adding(["status": "promoted"]), table(file) + file.parts.lines)
@@ -42,9 +124,20 @@ struct Show: CacheCommand {
             } else if let lost = try await cache.promotedFiles().first(where: { $0.key == key }) {
                 try output.report(lost.jsonAsShown.adding(["status": "lost"]), table(lost, as: "lost"))
             } else {
-                throw CommandFailure(.absent, of: key)
+                return false
             }
         }
+        return true
+    }
+
+    /// After an empty line, how soon an item goes, and why.
+    private func lines(_ outlook: EvictionOutlook?, of cache: PrefetchCache) async throws -> [String] {
+        guard let outlook else { return [] }
+        let usualAge = try await cache.outlook().usualAge
+        let figures = try await cache.history().bySource.first {
+            $0.source.utf8.elementsEqual(outlook.item.source.utf8)
+        }?.figures
+        return [""] + outlook.sentences(wasUsed: (figures?.hits ?? 0) > 0, usualAge: usualAge)
     }
 
     private func table(_ item: CachedItem, _ metadata: ItemMetadata, in place: Place) -> [String] {

@@ -11,10 +11,26 @@ struct FileStory {
     /// The entry that explains the file; `nil` if none does, or if there is no manifest.
     let entry: StorageManifest.Entry?
     let hasManifest: Bool
-    /// For a cached item: how many others there are, and how many of them go before it; `nil` if unknown.
-    let evictions: (before: Int, others: Int)?
-    /// The address that a file which the cache does not know says it was downloaded from.
-    let webOrigin: URL?
+    /// How soon a cached item goes; `nil` if unknown.
+    let outlook: EvictionOutlook?
+
+    func print(to output: Output) throws {
+        guard output.isJSON else {
+            var table = TextTable([.left, .left])
+            table.add(["path", inventory.path(of: file).displayText])
+            for part in parts { table.add([part.name, part.sentences]) }
+            return try output.print(table.lines)
+        }
+        var story: JSONObject = [:]
+        for part in parts { story = story.adding([part.name: part.sentences]) }
+        var object: JSONObject = ["file": file.json(in: inventory), "story": story, "outlook": outlook?.json]
+        if let entry {
+            var members: JSONObject = [:]
+            for member in entry.members { members = members.adding([member.name: member.value]) }
+            object = object.adding(["entry": members])
+        }
+        try output.print(json: object)
+    }
 
     /// The parts of the story, each with its name.
     var parts: [(name: String, sentences: String)] {
@@ -110,6 +126,18 @@ struct FileStory {
         return sentences
     }
 
+    /// The address that a file which the cache does not know says it was downloaded from.
+    private var webOrigin: URL? {
+        do {
+            return try inventory.webOrigin(of: file, in: LiveFileSystem())
+        } catch {
+            StandardStreams.writeError(
+                "cachectl: warning: \(inventory.path(of: file).displayText): its attributes cannot be read: \(error)"
+            )
+            return nil
+        }
+    }
+
     private static func sentence(_ text: String) -> String {
         text.last.map { ".!?".contains($0) } == true ? text : text + "."
     }
@@ -180,15 +208,7 @@ struct FileStory {
     }
 
     private var turn: String {
-        guard let evictions else {
-            return "Items of lower priority go first, and then those that were not used for longer."
-        }
-        let (before, others) = evictions
-        if others == 0 { return "It is the only item." }
-        return before == 0
-            ? "It is the next to go of \(Count.text(others + 1, "item"))."
-            : "\(before) of \(Count.text(others, "other item")) go first: those of lower priority, and then "
-                + "those that were not used for longer."
+        outlook?.turn ?? "Items of lower priority go first, and then those that were not used for longer."
     }
 
     private var offload: [String] {

@@ -10,8 +10,8 @@ import Testing
     /// All commands that only look, but for those that need a terminal.
     static let looks = [
         "list", "list --opened", "list --partials", "list --json", "show cached", "show opened", "stats",
-        "stats --by source", "stats --openmetrics", "events", "explain cached", "capacity", "configure",
-        "inventory", "inventory --check", "inventory --files", "verify", "report --html -", "why opened",
+        "stats --by source", "stats --openmetrics", "events", "capacity", "configure",
+        "inventory", "inventory --check", "inventory --files", "verify", "report --html -", "show Documents/opened",
         "repair --dry-run",
         "evict --all --dry-run", "evict cached --dry-run", "migrate --dry-run",
         "migrate --from $CONTAINER/Documents --as documents --dry-run",

@@ -105,7 +105,7 @@ import Testing
 
     @Test func anErrorNamesTheFileTheLineAndTheColumn() throws {
         let path = try manifest("{\n  \"version\": 1,\n  \"entires\": []\n}\n")
-        for arguments in [["inventory", "--check"], ["why", "film"]] {
+        for arguments in [["inventory", "--check"], ["show", "film"]] {
             let outcome = try Tool.run(
                 Tool.path, arguments + ["--manifest", path, "--container", container.root.path],
                 in: container.folder)

@@ -60,18 +60,42 @@ import Testing
         let lines = try container.succeed("show", "k").text
         #expect(lines.hasPrefix("status     lost\n"))
         #expect(lines.contains("now        none: it was moved or deleted"))
-        for command in ["explain", "why", "open", "cat"] {
+        for command in ["open", "cat"] {
             let outcome = try container.cachectl(command, "k")
             #expect(outcome.status == 66)
             #expect(outcome.errors.contains("moved or deleted"))
         }
         let relative = path.dropFirst(container.root.path.count + 1)
-        #expect(try container.cachectl("why", "\(relative)").errors.contains("the item 'k' was opened at "))
+        #expect(try container.cachectl("show", "\(relative)").errors.contains("the item 'k' was opened at "))
     }
 
     @Test func showingIsNoUse() throws {
         for key in ["a", "b"] { try container.succeed("put", key, "-", input: text) }
         try container.succeed("show", "a")
         #expect(try container.list().compactMap { $0["key"] as? String } == ["a", "b"])
+    }
+
+    @Test func whatGoesNextAndWhatIsBeforeItIsSaid() throws {
+        for key in ["a", "b"] { try container.succeed("put", key, "-", "--source", "feed", input: text) }
+        func outlook(_ key: String) throws -> [String: Any]? {
+            try container.json("show", key)["outlook"] as? [String: Any]
+        }
+        let first = try outlook("a")
+        #expect(first?["filesBefore"] as? Int == 0)
+        #expect(try container.succeed("show", "a").text.contains("\nIt goes next, once more than "))
+        let second = try outlook("b")
+        #expect(second?["filesBefore"] as? Int == 1)
+        #expect(second?["bytesBefore"] as? Int == (try container.list().first?["chargedBytes"] as? Int))
+        #expect(second?["policy"] as? String == "lru")
+        #expect(try container.succeed("show", "b").text.contains("\n1 file ("))
+    }
+
+    @Test func aGuessIsToldFromARecord() throws {
+        for key in ["a", "b", "c"] { try container.succeed("put", key, "-", "--source", "feed", input: text) }
+        try container.succeed("put", "d", "-", "--source", "other", input: text)
+        #expect(try container.succeed("show", "a").text.contains("\nNothing of this source was opened yet, "))
+        #expect(try container.succeed("show", "d").text.contains("\nToo little is known about its source; "))
+        try container.succeed("open", "b")
+        #expect(try container.succeed("show", "a").text.contains("\nOf what this source sends, some "))
     }
 }

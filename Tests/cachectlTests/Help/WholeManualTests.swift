@@ -109,9 +109,9 @@ import Testing
         try run("show a")
         try run("cat a --range 0-9")
         try run("cat b --follow --timeout 1s")
-        try run("explain b")
+        try run("show b")
         try run("open a")
-        try run("why a")
+        try run("show a")
         try run("forget a --delete-file")
     }
 
@@ -176,7 +176,7 @@ import Testing
         let manifest = try Tool.run(
             Tool.path, ["inventory", "--draft-manifest"] + place, in: container.folder)
         try container.folder.write(manifest.output, to: "storage.json")
-        try run("why Documents --manifest storage.json", exits: .notFound)
+        try run("show Documents --manifest storage.json", exits: .notFound)
         try run("report --html - --manifest storage.json")
         try container.folder.write(text, to: "Info.plist")
         let stray = container.root.appending(path: "Library/Caches/Stray.sqlite")
