@@ -14,7 +14,7 @@ package struct AppSettings: Sendable, Hashable {
     var isSharing: Bool { isFileSharingEnabled || opensDocumentsInPlace }
 
     /// In bytes; the longest known files have a few hundred KiB.
-    private static let limit = 16 << 20
+    private static let limit: Int64 = 16 << 20
 
     /// Reads an XML or binary property list.
     ///
@@ -22,14 +22,7 @@ package struct AppSettings: Sendable, Hashable {
     package init(at path: FilePath, in fileSystem: any FileSystem) throws(AppSettingsError) {
         let bytes: [UInt8]
         do {
-            bytes = try fileSystem.withFile(path, in: .workingDirectory, .readFollowingLinksWithoutWaiting) {
-                file throws(FileSystemError) in
-                let length = try fileSystem.attributes(of: file).length
-                guard length <= Self.limit else {
-                    throw FileSystemError("read", path: path, errno: .fileTooLarge)
-                }
-                return try fileSystem.bytes(of: file, count: Int(length))
-            }
+            bytes = try fileSystem.content(of: path, atMost: Self.limit)
         } catch {
             throw .unreadable(path, error.errno)
         }

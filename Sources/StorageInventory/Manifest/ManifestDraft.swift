@@ -135,7 +135,8 @@ private struct DraftPatterns {
                 add(files, ending: "*")
             } else {
                 for file in files {
-                    texts.insert(PatternPath(inventory.containerPath(of: inventory.files[Int(file)])).pattern)
+                    texts.insert(
+                        PathPattern.text(for: inventory.containerPath(of: inventory.files[Int(file)])))
                 }
             }
         }
@@ -149,7 +150,7 @@ private struct DraftPatterns {
             return zip(common, next).prefix { $0 == $1 }.map(\.0)
         }
         guard let folder = common?.last else { return }
-        let path = PatternPath(inventory.containerPath(ofFolder: folder)).pattern
+        let path = PathPattern.text(for: inventory.containerPath(ofFolder: folder))
         texts.insert((path.isEmpty ? "" : path + "/") + (folders.count == 1 ? "" : "**/") + ending)
     }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PrefetchCaching
 package import PrefetchFileSystem
 internal import PrefetchStorageAreas
@@ -5,7 +6,7 @@ package import SystemPackage
 
 extension StorageManifest {
     /// In bytes. A long manifest has some hundred entries of some hundred bytes.
-    private static let longest = 4 << 20
+    private static let longest: Int64 = 4 << 20
 
     /// Reads a manifest.
     ///
@@ -13,14 +14,7 @@ extension StorageManifest {
     package init(at path: FilePath, in fileSystem: any FileSystem) throws(ManifestError) {
         let text: [UInt8]
         do {
-            text = try fileSystem.withFile(path, in: .workingDirectory, .readFollowingLinksWithoutWaiting) {
-                file throws(FileSystemError) in
-                let length = try fileSystem.attributes(of: file).length
-                guard length <= Self.longest else {
-                    throw FileSystemError("read", path: path, errno: .fileTooLarge)
-                }
-                return try fileSystem.bytes(of: file, count: Int(length))
-            }
+            text = try fileSystem.content(of: path, atMost: Self.longest)
         } catch {
             throw .unreadable(path, error.errno)
         }
@@ -29,14 +23,32 @@ extension StorageManifest {
 
     /// - Parameter name: The path of the text, for errors.
     package init(parsing text: [UInt8], named name: FilePath) throws(ManifestError) {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = text.starts(with: mark) ? Array(text.dropFirst(mark.count)) : text
-        do throws(LocatedFault) {
-            try LocatedJSON.requireUTF8(text)
-            self = try ManifestReader(text: text).manifest(LocatedJSON(parsing: text))
+        do {
+            // It tells where the syntax is wrong, which the decoder does not on all platforms.
+            _ = try JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)
+            self = try JSONDecoder().decode(StorageManifest.self, from: Data(text))
         } catch {
-            let (line, column) = error.position(in: text)
-            throw .invalid(name, line: line, column: column, reason: error.message)
+            throw ManifestError(error, in: name)
+        }
+        for (number, entry) in entries.enumerated() {
+            if let twin = entries[..<number].firstIndex(where: { $0.pattern.isEquivalent(to: entry.pattern) })
+            {
+                throw .invalid(
+                    name, at: "entries[\(number)].path",
+                    reason: "entries[\(twin)] has the same pattern: keep one of the two")
+            }
+        }
+    }
+}
+
+extension FileSystem {
+    /// The bytes of a file that a person names.
+    func content(of path: FilePath, atMost limit: Int64) throws(FileSystemError) -> [UInt8] {
+        try withFile(path, in: .workingDirectory, .readFollowingLinksWithoutWaiting) {
+            file throws(FileSystemError) in
+            let length = try attributes(of: file).length
+            guard length <= limit else { throw FileSystemError("read", path: path, errno: .fileTooLarge) }
+            return try bytes(of: file, count: Int(length))
         }
     }
 }
@@ -44,222 +56,202 @@ extension StorageManifest {
 /// Why a manifest cannot be used.
 package enum ManifestError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(FilePath, Errno)
-    /// The line and the column are counted from 1.
-    case invalid(FilePath, line: Int, column: Int, reason: String)
+    /// The place is that of the value, such as `entries[3].backup`; empty for the manifest as a whole.
+    case invalid(FilePath, at: String, reason: String)
 
     package var description: String {
         switch self {
         case .unreadable(let path, let errno):
             "\(path.displayText) cannot be read (\(errno)): specify the app's storage.json"
-        case .invalid(let path, let line, let column, let reason):
-            "\(path.displayText), line \(line), column \(column): \(reason)"
+        case .invalid(let path, let place, let reason):
+            "\(path.displayText)\(place.isEmpty ? "" : ", \(place)"): \(reason)"
         }
+    }
+
+    fileprivate init(_ error: any Error, in file: FilePath) {
+        let (keys, reason): ([any CodingKey], String) =
+            switch error {
+            case DecodingError.keyNotFound(let key, let context):
+                (context.codingPath + [key], "it is missing: write \(Self.meaning(of: key))")
+            case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+                (
+                    context.codingPath,
+                    "this is something else: write \(Self.meaning(of: context.codingPath.last))"
+                )
+            case DecodingError.dataCorrupted(let context):
+                (context.codingPath, context.debugDescription)
+            default:
+                ([], "this is not JSON: \((error as NSError).userInfo[NSDebugDescriptionErrorKey] ?? error)")
+            }
+        let place = keys.reduce("") { place, key in
+            if let number = key.intValue { return "\(place)[\(number)]" }
+            return place.isEmpty ? key.stringValue : "\(place).\(key.stringValue)"
+        }
+        self = .invalid(file, at: place, reason: reason)
+    }
+
+    private static func meaning(of key: (any CodingKey)?) -> String {
+        guard let name = key?.stringValue else { return "an object in braces" }
+        return StorageManifest.Key(rawValue: name)?.meaning ?? StorageManifest.Member(rawValue: name)?.meaning
+            ?? "an object in braces"
     }
 }
 
-/// Makes a manifest of its JSON.
-private struct ManifestReader {
-    let text: [UInt8]
+extension StorageManifest: Decodable {
+    /// The names in the file.
+    enum Member: String, CodingKey, CaseIterable {
+        case schema = "$schema"
+        case version, app, entries
 
-    func manifest(_ json: LocatedJSON) throws(LocatedFault) -> StorageManifest {
-        let file = try Fields(
-            json, "a manifest", ["$schema", "version", "app", "entries"],
-            required: [
-                "version": "the version of the format, \(StorageManifest.version)",
-                "entries": "a list of what the app stores",
-            ])
-        try requireVersion(file)
-        _ = try file.text("$schema")
-        let app = try file.text("app")
-        guard let list = file["entries"], case .array(let elements) = list.value else {
-            throw file.wrongType("entries", "a list in brackets")
-        }
-        var entries: [StorageManifest.Entry] = []
-        var offsets: [Int] = []
-        for element in elements {
-            let (entry, offset) = try entry(element)
-            if let twin = entries.firstIndex(where: { $0.pattern.isEquivalent(to: entry.pattern) }) {
-                let line = LocatedFault(offsets[twin], "").position(in: text).line
-                throw LocatedFault(
-                    offset, "the entry in line \(line) has the same pattern: keep one of the two")
+        var meaning: String {
+            switch self {
+            case .schema: "the address of the schema"
+            case .version: "the version of the format, \(StorageManifest.version)"
+            case .app: "the identifier of the app"
+            case .entries: "a list of what the app stores"
             }
-            entries.append(entry)
-            offsets.append(offset)
-        }
-        return StorageManifest(app: app?.text, entries: entries)
-    }
-
-    private func requireVersion(_ file: Fields) throws(LocatedFault) {
-        let version = StorageManifest.version
-        guard let json = file["version"], case .number(let number) = json.value else {
-            throw file.wrongType("version", "the number \(version)")
-        }
-        guard number == Double(version) else {
-            throw LocatedFault(
-                json.offset,
-                number > Double(version)
-                    ? "this is a newer version, and this tool knows version \(version): update the tool"
-                    : "there is no such version: write \(version)")
         }
     }
 
-    /// - Returns: The entry, and the offset of its pattern.
-    private func entry(_ json: LocatedJSON) throws(LocatedFault) -> (StorageManifest.Entry, Int) {
-        let keys = StorageManifest.Key.allCases
-        let fields = try Fields(
-            json, "an entry", keys.map(\.rawValue),
-            required: Dictionary(
-                uniqueKeysWithValues: keys.filter(\.isRequired).map { ($0.rawValue, $0.meaning) }))
-        let area = try area(fields)
-        let (pattern, offset) = try fields.parsed(.path) { text throws(PathPatternError) in
-            try PathPattern(text)
+    package init(from decoder: any Decoder) throws {
+        let members = try Members<Member>(of: decoder)
+        let version = try members.values.decode(Double.self, forKey: .version)
+        guard version == Double(Self.version) else {
+            throw members.fault(
+                .version,
+                version > Double(Self.version)
+                    ? "this is a newer version, and this tool knows version \(Self.version): update the tool"
+                    : "there is no such version: write \(Self.version)")
         }
-        var entry = StorageManifest.Entry(
-            pattern: pattern, what: try fields.statement(.what), why: try fields.statement(.why), area: area,
-            backup: try backup(fields, area), regenerable: try regenerable(fields))
-        try requireSafety(of: entry, fields)
-        if fields[StorageManifest.Key.owner.rawValue] != nil { entry.owner = try fields.statement(.owner) }
-        entry.limit = try fields.quantity(.limit) { text throws(ByteSizeError) in try ByteSize.parse(text) }
-        entry.unusedFor = try fields.quantity(.unusedFor) { text throws(LifetimeError) in
-            try Lifetime(text)
+        _ = try members.text(.schema)
+        self.init(
+            app: try members.text(.app), entries: try members.values.decode([Entry].self, forKey: .entries))
+    }
+}
+
+extension StorageManifest.Entry: Decodable {
+    package init(from decoder: any Decoder) throws {
+        let members = try Members<StorageManifest.Key>(of: decoder)
+        let name = try members.required(.area)
+        guard StorageManifest.areaNames.contains(name) else {
+            let names = StorageManifest.areaNames.alternatives
+            throw members.fault(.area, "there is no area \"\(name)\": write \(names)")
         }
-        return (entry, offset)
+        area = Area(name: name)
+        pattern = try members.parsed(.path, as: PathPattern.init)
+        what = try members.statement(.what)
+        why = try members.statement(.why)
+        backup = try members.backup(in: area)
+        regenerable = try members.regenerable()
+        if members.values.contains(.owner) { owner = try members.statement(.owner) }
+        limit = try members.quantity(.limit, as: ByteSize.parse)
+        unusedFor = try members.quantity(.unusedFor, as: Lifetime.init)
+        try requireSafety(members)
     }
 
     /// What cannot be had again must neither lie where the system deletes it, nor be missing from backups: a check would
     /// report every file of such an entry, and its fix would contradict the entry.
-    private func requireSafety(of entry: StorageManifest.Entry, _ fields: Fields) throws(LocatedFault) {
-        guard entry.regenerable == .no, let value = fields[StorageManifest.Key.regenerable.rawValue] else {
-            return
-        }
+    private func requireSafety(_ members: Members<StorageManifest.Key>) throws {
+        guard regenerable == .no else { return }
         let reason: String? =
-            switch (entry.area, entry.backup) {
+            switch (area, backup) {
             case (.caches, _), (.temporary, _):
-                "the system may delete what is in the area \(entry.area.manifestName)"
+                "the system may delete what is in the area \(area.manifestName)"
             case (_, .exclude): "no backup has what is excluded"
             default: nil
             }
         if let reason {
-            throw LocatedFault(
-                value.offset,
+            throw members.fault(
+                .regenerable,
                 "\(reason), so it cannot be false here: write \"download\" or \"derive\", or change the "
-                    + (entry.backup == .exclude ? "backup" : "area"))
+                    + (backup == .exclude ? "backup" : "area"))
         }
-    }
-
-    private func area(_ fields: Fields) throws(LocatedFault) -> Area? {
-        let name = try fields.required(.area)
-        guard StorageManifest.areaNames.contains(name.text) else {
-            throw LocatedFault(
-                name.offset,
-                "there is no area \"\(name.text)\": write \(StorageManifest.areaNames.alternatives)"
-            )
-        }
-        return Area(name: name.text)
-    }
-
-    private func backup(_ fields: Fields, _ area: Area?) throws(LocatedFault) -> StorageManifest.Backup {
-        let name = try fields.required(.backup)
-        guard let backup = StorageManifest.Backup(rawValue: name.text) else {
-            let names = StorageManifest.Backup.allCases.map(\.rawValue).alternatives
-            throw LocatedFault(name.offset, "\"backup\" is not \"\(name.text)\": write \(names)")
-        }
-        guard let area else { return backup }
-        switch (area.promise.backup, backup) {
-        case (.notBackedUp, .include):
-            throw LocatedFault(
-                name.offset,
-                "no backup has what is in the area \(area.name): write system, or choose another area")
-        case (.uploaded, .include), (.uploaded, .exclude):
-            throw LocatedFault(
-                name.offset, "what is in the area \(area.name) is uploaded, and no mark matters: write system"
-            )
-        default: return backup
-        }
-    }
-
-    private func regenerable(_ fields: Fields) throws(LocatedFault) -> StorageManifest.Regenerable {
-        let key = StorageManifest.Key.regenerable.rawValue
-        switch fields[key]?.value {
-        case .boolean(false): return .no
-        case .string(let text):
-            if let known = StorageManifest.Regenerable(rawValue: text), known != .no { return known }
-        default: break
-        }
-        throw fields.wrongType(key, "\"download\", \"derive\" or false")
     }
 }
 
-/// The members of one object.
-private struct Fields {
-    private let values: [String: LocatedJSON]
-    private let offset: Int
+/// The members of one object, none of which may be unknown.
+private struct Members<Name: CodingKey & CaseIterable> {
+    private struct Anything: Decodable {
+        init(from decoder: any Decoder) {}
+    }
 
-    subscript(_ name: String) -> LocatedJSON? { values[name] }
+    let values: KeyedDecodingContainer<Name>
 
-    /// - Parameters:
-    ///   - place: What the object is, for errors.
-    ///   - required: The names that must be there, with what they mean.
-    init(_ json: LocatedJSON, _ place: String, _ names: [String], required: [String: String])
-        throws(LocatedFault)
-    {
-        guard case .object(let members) = json.value else {
-            throw LocatedFault(json.offset, "\(place) is an object in braces, and not \(json.kind)")
-        }
-        for member in members where !names.contains(member.name) {
-            throw LocatedFault(
-                member.offset, "\(place) has no \"\(member.name)\", only \(names.joined(separator: ", "))")
-        }
-        values = Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
-        offset = json.offset
-        for name in names where values[name] == nil {
-            if let meaning = required[name] {
-                throw LocatedFault(json.offset, "\(place) needs \"\(name)\": \(meaning)")
-            }
+    init(of decoder: any Decoder) throws {
+        values = try decoder.container(keyedBy: Name.self)
+        let known = Name.allCases.map(\.stringValue)
+        let names = try decoder.singleValueContainer().decode([String: Anything].self).keys
+        if let name = names.filter({ !known.contains($0) }).min() {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "there is no \"\(name)\", only \(known.joined(separator: ", "))"))
         }
     }
 
-    func wrongType(_ name: String, _ expected: String) -> LocatedFault {
-        guard let json = values[name] else { return LocatedFault(offset, "\"\(name)\" is missing") }
-        let found = if case .string(let text) = json.value { "\"\(text)\"" } else { json.kind }
-        return LocatedFault(json.offset, "\"\(name)\" is \(expected), and not \(found)")
+    func fault(_ name: Name, _ reason: String) -> DecodingError {
+        .dataCorruptedError(forKey: name, in: values, debugDescription: reason)
     }
 
-    func text(_ name: String) throws(LocatedFault) -> (text: String, offset: Int)? {
-        guard let json = values[name] else { return nil }
-        guard case .string(let text) = json.value else { throw wrongType(name, "a text in double quotes") }
-        return (text, json.offset)
-    }
+    func required(_ name: Name) throws -> String { try values.decode(String.self, forKey: name) }
 
-    func required(_ key: StorageManifest.Key) throws(LocatedFault) -> (text: String, offset: Int) {
-        guard let found = try text(key.rawValue) else { throw wrongType(key.rawValue, key.meaning) }
-        return found
-    }
+    /// Unlike `decodeIfPresent`, takes no null.
+    func text(_ name: Name) throws -> String? { values.contains(name) ? try required(name) : nil }
+}
 
+extension Members<StorageManifest.Key> {
     /// A text that says something.
-    func statement(_ key: StorageManifest.Key) throws(LocatedFault) -> String {
-        let (text, offset) = try required(key)
-        guard text.contains(where: { !$0.isWhitespace }) else {
-            throw LocatedFault(offset, "\"\(key.rawValue)\" says nothing: write \(key.meaning)")
+    func statement(_ key: Name) throws -> String {
+        let text = try required(key)
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw fault(key, "it says nothing: write \(key.meaning)")
         }
         return text
     }
 
-    func parsed<Value, Failure: Error>(
-        _ key: StorageManifest.Key, _ parse: (String) throws(Failure) -> Value
-    ) throws(LocatedFault) -> (Value, offset: Int) {
-        let (text, offset) = try required(key)
-        do throws(Failure) {
-            return (try parse(text), offset)
+    func parsed<Value>(_ key: Name, as parse: (String) throws -> Value) throws -> Value {
+        let text = try required(key)
+        do {
+            return try parse(text)
         } catch {
-            throw LocatedFault(offset, "\"\(text)\" cannot be the \"\(key.rawValue)\": \(error)")
+            throw fault(key, "it cannot be \"\(text)\": \(error)")
         }
     }
 
-    func quantity<Value, Failure: Error>(
-        _ key: StorageManifest.Key, _ parse: (String) throws(Failure) -> Value
-    ) throws(LocatedFault) -> StorageManifest.Written<Value>? {
-        guard let found = try text(key.rawValue) else { return nil }
-        return StorageManifest.Written(text: found.text, value: try parsed(key, parse).0)
+    func quantity<Value>(_ key: Name, as parse: (String) throws -> Value) throws -> StorageManifest.Written<
+        Value
+    >? {
+        guard let text = try text(key) else { return nil }
+        return StorageManifest.Written(text: text, value: try parsed(key, as: parse))
+    }
+
+    func backup(in area: Area?) throws -> StorageManifest.Backup {
+        let name = try required(.backup)
+        guard let backup = StorageManifest.Backup(rawValue: name) else {
+            let names = StorageManifest.Backup.allCases.map(\.rawValue).alternatives
+            throw fault(.backup, "it cannot be \"\(name)\": write \(names)")
+        }
+        switch (area?.promise.backup, backup) {
+        case (.notBackedUp?, .include):
+            throw fault(
+                .backup,
+                "no backup has what is in the area \(area.manifestName): write system, or choose another area"
+            )
+        case (.uploaded?, .include), (.uploaded?, .exclude):
+            throw fault(
+                .backup,
+                "what is in the area \(area.manifestName) is uploaded, and no mark matters: write system")
+        default: return backup
+        }
+    }
+
+    func regenerable() throws -> StorageManifest.Regenerable {
+        do {
+            if try !values.decode(Bool.self, forKey: .regenerable) { return .no }
+        } catch DecodingError.typeMismatch {
+            let text = try required(.regenerable)
+            if let known = StorageManifest.Regenerable(rawValue: text), known != .no { return known }
+        }
+        throw fault(.regenerable, "it cannot be this: write \(Name.regenerable.meaning)")
     }
 }

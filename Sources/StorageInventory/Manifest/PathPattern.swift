@@ -1,23 +1,17 @@
-internal import PrefetchFileSystem
+internal import Foundation
 internal import SystemPackage
 
 /// A pattern for the paths of files in a container, such as `Documents/**/*.pdf`.
 ///
 /// Between its slashes are names, in which `*` stands for any number of characters and `?` for one, and `**`, which
 /// stands for any number of folders; at the end it stands for everything below. Unlike in a shell, wildcards match
-/// leading dots: no file is to be overlooked. Names are compared byte by byte.
+/// leading dots: no file is to be overlooked. Names are compared scalar by scalar, and a byte that is no text is one.
 package struct PathPattern: Sendable, Hashable {
-    private enum Symbol: Hashable, Sendable {
-        case one
-        case exactly(PatternPath.Unit)
-    }
-
-    /// A name; `nil` stands for `*`.
-    private typealias Name = [Symbol?]
-
     package let text: String
-    /// `nil` stands for `**`, which is never the last part.
-    private let parts: [Name?]
+    private let expression: NSRegularExpression
+    /// What a path begins and ends with that matches. To compare these first spares most expressions.
+    private let beginning: [UInt8]
+    private let ending: [UInt8]
     /// How specific each part is: 0 for `**`; for a name with wildcards 1, and 1 more for each other character; and for
     /// a plain name the largest.
     private let weights: [Int]
@@ -27,38 +21,73 @@ package struct PathPattern: Sendable, Hashable {
         guard !text.utf8.contains(0) else { throw .hasNUL }
         guard !text.hasPrefix("/") else { throw .absolute }
         guard !text.hasSuffix("/") else { throw .endsWithSlash }
-        var parts: [Name?] = []
+        var parts: [Substring.UnicodeScalarView] = []
         // By scalars, as the system does: a slash and a combining character make one `Character`.
-        for scalars in text.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
-            let part = Substring(scalars)
-            switch part {
+        for part in text.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
+            switch Substring(part) {
             case "": throw .emptyPart
             case ".", "..": throw .dots
-            case "**": if parts.last != .some(.none) { parts.append(nil) }
+            case "**": if parts.last.map(Self.isFolders) == true { continue }
             default:
-                guard !part.utf8.elementsPaired(UInt8(ascii: "*")) else { throw .starsInName }
-                parts.append(Self.name(part))
+                guard !zip(part, part.dropFirst()).contains(where: { $0 == "*" && $1 == "*" }) else {
+                    throw .starsInName
+                }
             }
+            parts.append(part)
         }
-        if parts.last == .some(.none) { parts.append([nil]) }
+        if parts.last.map(Self.isFolders) == true { parts.append(Substring("*").unicodeScalars) }
         self.text = text
-        self.parts = parts
-        weights = parts.map { name in
-            guard let name else { return 0 }
-            let plain = name.count { if case .exactly? = $0 { true } else { false } }
-            return plain == name.count ? .max : 1 + plain
+        weights = parts.map { part in
+            if Self.isFolders(part) { return 0 }
+            let plain = part.count { !Self.isWildcard($0) }
+            return plain == part.count ? .max : 1 + plain
         }
+        do {
+            expression = try NSRegularExpression(pattern: Self.expression(for: parts))
+        } catch {
+            preconditionFailure("what is in a name is escaped: \(error)")
+        }
+        beginning = Self.bytes(text.unicodeScalars.prefix { !Self.isWildcard($0) })
+        // In the last name alone: before it there may be no folder.
+        let last = parts.last?.split(omittingEmptySubsequences: false, whereSeparator: Self.isWildcard).last
+        ending = last.map(Self.bytes) ?? []
     }
 
-    private static func name(_ part: Substring) -> Name {
-        part.unicodeScalars.map { scalar in
-            switch scalar {
-            case "*": nil
-            case "?": .one
-            default: .exactly(scalar.value)
-            }
-        }
+    private static func bytes(_ scalars: Substring.UnicodeScalarView) -> [UInt8] {
+        Array(Substring(scalars).utf8)
     }
+
+    private static func isWildcard(_ scalar: Unicode.Scalar) -> Bool { scalar == "*" || scalar == "?" }
+
+    private static func isFolders(_ part: Substring.UnicodeScalarView) -> Bool {
+        part.elementsEqual("**".unicodeScalars)
+    }
+
+    // MARK: The expression
+
+    private static func expression(for parts: [Substring.UnicodeScalarView]) -> String {
+        let runs = parts.split(omittingEmptySubsequences: false, whereSeparator: isFolders).map { names in
+            names.map(expression).joined(separator: "/")
+        }
+        let folders = runs.enumerated().map { $0 < runs.count - 1 && !$1.isEmpty ? $1 + "/" : $1 }
+        return "\\A\(joined(folders, by: "(?:[^/]++/)*?"))\\z"
+    }
+
+    private static func expression(for name: Substring.UnicodeScalarView) -> String {
+        let pieces = name.split(separator: "*", omittingEmptySubsequences: false).map { piece in
+            piece.map { $0 == "?" ? "[^/]" : NSRegularExpression.escapedPattern(for: String($0)) }.joined()
+        }
+        return joined(pieces, by: "[^/]*?")
+    }
+
+    /// What stands between two wildcards is taken where it is found first, for good: a later place is no better, and to
+    /// try it would take a hostile pattern for ever.
+    private static func joined(_ pieces: [String], by wildcard: String) -> String {
+        guard let first = pieces.first, let last = pieces.dropFirst().last else { return pieces.joined() }
+        return first + pieces.dropFirst().dropLast().map { "(?>\(wildcard)\($0))" }.joined() + wildcard + last
+    }
+
+    // MARK: Comparing
 
     package static func == (left: PathPattern, right: PathPattern) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
@@ -67,7 +96,9 @@ package struct PathPattern: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
 
     /// Whether two patterns are the same but for their spelling, as `a/**` and `a/**/*` are.
-    func isEquivalent(to other: PathPattern) -> Bool { parts == other.parts }
+    func isEquivalent(to other: PathPattern) -> Bool {
+        expression.pattern.utf8.elementsEqual(other.expression.pattern.utf8)
+    }
 
     /// Whether this pattern wins over another one that matches the same file.
     ///
@@ -77,99 +108,22 @@ package struct PathPattern: Sendable, Hashable {
         other.weights.lexicographicallyPrecedes(weights)
     }
 
-    /// - Complexity: O(*nm*) in the lengths of the pattern and the path.
-    func matches(_ path: PatternPath) -> Bool {
-        Self.matches(parts, path.names) { name, units in
-            Self.matches(name, units) { symbol, unit in
-                switch symbol {
-                case .one: true
-                case .exactly(let exactly): exactly == unit
-                }
-            }
-        }
-    }
-
-    /// Whether a list matches a pattern in which `nil` stands for any number of elements. It is enough to go back to the
-    /// last such place: what came before it needs no second try.
-    private static func matches<Part, Element>(
-        _ parts: [Part?], _ elements: [Element], _ isMatch: (Part, Element) -> Bool
-    ) -> Bool {
-        var part = 0
-        var element = 0
-        var again: (part: Int, element: Int)?
-        while element < elements.count {
-            if part < parts.count, parts[part] == nil {
-                part += 1
-                again = (part, element)
-            } else if part < parts.count, let own = parts[part], isMatch(own, elements[element]) {
-                part += 1
-                element += 1
-            } else if let next = again {
-                part = next.part
-                element = next.element + 1
-                again = (part, element)
-            } else {
-                return false
-            }
-        }
-        return parts[part...].allSatisfy { $0 == nil }
-    }
-}
-
-/// A path, prepared to be compared with many patterns.
-struct PatternPath {
-    /// A Unicode scalar, or a byte that is not UTF-8.
-    typealias Unit = UInt32
-
-    fileprivate let names: [[Unit]]
-
     /// - Parameter path: Relative to the container.
-    init(_ path: FilePath) {
-        names = path.components.map(Self.units(of:))
-    }
-
-    init(_ folder: PatternPath, _ name: FilePath.Component) {
-        names = folder.names + [Self.units(of: name)]
-    }
-
-    private static func units(of name: FilePath.Component) -> [Unit] {
-        let bytes = FilePath(root: nil, [name]).bytes
-        if bytes.allSatisfy({ $0 < 0x80 }) { return bytes.map(Unit.init) }
-        var rest = bytes.makeIterator()
-        var parser = Unicode.UTF8.ForwardParser()
-        var units: [Unit] = []
-        var offset = 0
-        while true {
-            switch parser.parseScalar(from: &rest) {
-            case .valid(let scalar):
-                units.append(UTF8.decode(scalar).value)
-                offset += scalar.count
-            case .error(let length):
-                // Beyond all scalars.
-                units += bytes[offset..<offset + length].map { 0x11_0000 + Unit($0) }
-                offset += length
-            case .emptyInput: return units
-            }
+    /// - Complexity: O(*nm*) in the lengths of the pattern and the path.
+    func matches(_ path: String) -> Bool {
+        guard path.utf8.starts(with: beginning), path.utf8.reversed().starts(with: ending.reversed()) else {
+            return false
         }
+        return expression.firstMatch(in: path, range: NSRange(location: 0, length: path.utf16.count)) != nil
     }
 
-    /// The pattern that matches this path and as little else as possible: what is no text and a `*` become `?`.
-    var pattern: String { names.map(Self.pattern).joined(separator: "/") }
-
-    private static func pattern(_ name: [Unit]) -> String {
-        var text = ""
-        for unit in name {
-            let scalar = unit == 0x2A ? nil : Unicode.Scalar(unit)
-            text.unicodeScalars.append(scalar ?? "?")
+    /// The pattern that matches a path and as little else as possible: what is no text and a `*` become `?`.
+    static func text(for path: FilePath) -> String {
+        var text = String.UnicodeScalarView()
+        for scalar in path.string.unicodeScalars {
+            text.append(scalar == "*" || scalar == "\u{FFFD}" ? "?" : scalar)
         }
-        return text
-    }
-}
-
-extension Substring.UTF8View {
-    /// Whether an element occurs twice in a row.
-    fileprivate func elementsPaired(_ element: UInt8) -> Bool {
-        zip(self, dropFirst()).contains { $0 == element && $1 == element }
+        return String(text)
     }
 }
 

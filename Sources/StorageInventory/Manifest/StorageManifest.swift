@@ -76,14 +76,14 @@ package struct StorageManifest: Sendable, Hashable {
     ///
     /// - Parameter path: Relative to the container; see ``FileInventory/containerPath(of:)``.
     /// - Complexity: O(*n*) in the number of entries.
-    package func entry(for path: FilePath) -> Entry? { number(for: PatternPath(path)).map { entries[$0] } }
+    package func entry(for path: FilePath) -> Entry? { number(for: path.string).map { entries[$0] } }
 
-    func number(for path: PatternPath) -> Int? { order.first { entries[$0].pattern.matches(path) } }
+    fileprivate func number(for path: String) -> Int? { order.first { entries[$0].pattern.matches(path) } }
 }
 
 extension StorageManifest {
     /// The names in an entry of the file.
-    enum Key: String, CaseIterable {
+    enum Key: String, CodingKey, CaseIterable {
         case path, what, why, area, backup, regenerable, owner, limit, unusedFor
 
         var isRequired: Bool {
@@ -193,17 +193,18 @@ struct Purposes: Sendable {
     init(of inventory: FileInventory, by manifest: StorageManifest) {
         self.manifest = manifest
         // Files of one folder follow each other.
-        var last: (number: Int32, path: PatternPath)?
+        var last: (number: Int32, path: String)?
         numbers = inventory.files.map { file in
             guard file.kind.ownPurpose == nil else { return -1 }
-            let folder: PatternPath
+            let folder: String
             if let last, last.number == file.folder {
                 folder = last.path
             } else {
-                folder = PatternPath(inventory.containerPath(ofFolder: file.folder))
+                let path = inventory.containerPath(ofFolder: file.folder)
+                folder = path.isEmpty ? "" : path.string + "/"
                 last = (file.folder, folder)
             }
-            return manifest.number(for: PatternPath(folder, file.name)).map(Int32.init) ?? -1
+            return manifest.number(for: folder + file.name.string).map(Int32.init) ?? -1
         }
     }
 

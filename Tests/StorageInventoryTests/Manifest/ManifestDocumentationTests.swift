@@ -100,7 +100,7 @@ import Testing
         for (one, next) in zip(patterns, patterns.dropFirst()) {
             #expect(one.isMoreSpecific(than: next) && !next.isMoreSpecific(than: one), "\(one.text)")
         }
-        for pattern in patterns { #expect(pattern.matches(PatternPath("Documents/Films/a.pdf"))) }
+        for pattern in patterns { #expect(pattern.matches("Documents/Films/a.pdf")) }
     }
 
     @Test func everyRuleOfAManifestIsListed() throws {

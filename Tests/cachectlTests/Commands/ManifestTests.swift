@@ -103,8 +103,8 @@ import Testing
         #expect(check.status == 1 && !check.text.contains("unexplained"))
     }
 
-    @Test func anErrorNamesTheFileTheLineAndTheColumn() throws {
-        let path = try manifest("{\n  \"version\": 1,\n  \"entires\": []\n}\n")
+    @Test func anErrorNamesTheFileAndThePlace() throws {
+        let path = try manifest(#"{"version": 1, "entries": [{"path": "a", "wat": "b"}]}"#)
         for arguments in [["inventory", "--check"], ["show", "film"]] {
             let outcome = try Tool.run(
                 Tool.path, arguments + ["--manifest", path, "--container", container.root.path],
@@ -113,8 +113,8 @@ import Testing
             #expect(outcome.output.isEmpty)
             #expect(
                 outcome.errors
-                    == "cachectl: error: \(path), line 3, column 3: a manifest has no \"entires\", "
-                    + "only $schema, version, app, entries\n")
+                    == "cachectl: error: \(path), entries[0]: there is no \"wat\", only path, what, why, area, backup, "
+                    + "regenerable, owner, limit, unusedFor\n")
         }
         let missing = try container.cachectl("inventory", "--check", "--manifest", "/nowhere/storage.json")
         #expect(missing.status == 66)
