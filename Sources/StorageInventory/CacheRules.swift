@@ -4,36 +4,22 @@ internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-/// A catalog or ledger with an older format version.
-struct OldFormat: StorageRule {
-    let info = RuleInfo(
-        "old-format", .note, [.t33, .t34],
-        "Stored data has the format of an older version of this package.",
-        fix: "Open the cache once: the ledger is migrated, and the catalog rebuilt.")
-
-    func check(_ checkup: inout Checkup) {
-        let areas = checkup.inventory.place.areas
-        if let ledger = checkup.inventory.ledger, ledger.isOld {
-            checkup.report(
-                self, checkup.inventory.displayed(areas.applicationSupport),
+extension Checkup {
+    /// A catalog or ledger with an older format version.
+    mutating func findOldFormats() {
+        let areas = inventory.place.areas
+        if let ledger = inventory.ledger, ledger.isOld {
+            report(
+                inventory.displayed(areas.applicationSupport),
                 "the ledger has version \(ledger.version)")
         }
-        if let version = checkup.inventory.catalogVersion, version < CatalogSnapshot.currentVersion {
-            checkup.report(
-                self, checkup.inventory.displayed(areas.caches), "the catalog has version \(version)")
+        if let version = inventory.catalogVersion, version < CatalogSnapshot.currentVersion {
+            report(inventory.displayed(areas.caches), "the catalog has version \(version)")
         }
     }
-}
 
-/// A ledger entry whose file is missing.
-struct EntryWithoutFile: StorageRule {
-    let info = RuleInfo(
-        "ledger-entry-without-file", .note, [],
-        "The ledger has an entry whose file was moved or deleted.",
-        fix: "Put the file back, or `cachectl forget` its key.")
-
-    func check(_ checkup: inout Checkup) {
-        let inventory = checkup.inventory
+    /// A ledger entry whose file is missing.
+    mutating func findEntriesWithoutFiles() {
         guard let ledger = inventory.ledger else { return }
         // Several keys may share a file, whose facts refer to only one of their entries.
         let found = Set(
@@ -41,7 +27,7 @@ struct EntryWithoutFile: StorageRule {
         let staged = Set(inventory.files.lazy.filter { $0.kind == .staged }.map(\.name.string))
         for entry in ledger.entries where !found.contains(entry.location) {
             // A promotion that has just begun has neither its staged file nor its final file yet.
-            let isBegun = entry.openedAt > checkup.options.now - Abandoned.patience
+            let isBegun = entry.openedAt > options.now - Self.patience
             if entry.state == .intent, isBegun || staged.contains(entry.stagedName) { continue }
             guard let area = inventory.place.areas.path(of: entry.location.area) else { continue }
             // If the user is not signed in to iCloud, the folder does not exist, and its files are unknown.
@@ -52,8 +38,8 @@ struct EntryWithoutFile: StorageRule {
             }
             let path = shown(entry, inventory, area)
             if inventory.problems.contains(where: { path.starts(with: $0.path) }) { continue }
-            if checkup.hasFile(entry, in: area) { continue }
-            checkup.report(self, path, "there is no file for '\(entry.key)'")
+            if hasFile(entry, in: area) { continue }
+            report(path, "there is no file for '\(entry.key)'")
         }
     }
 
@@ -63,116 +49,79 @@ struct EntryWithoutFile: StorageRule {
         inventory.place.container == nil
             ? entry.location.relative : inventory.displayed(area.pushing(entry.location.relative))
     }
-}
 
-/// Files that should be excluded from backups, but are not.
-struct LostExclusionMark: StorageRule {
-    let info = RuleInfo(
-        "exclusion-mark-lost", .warning, [.t8],
-        "A file that should be excluded from backups has lost its mark.",
-        fix:
-            "`cachectl repair` restores the mark; some ways of saving a file, or of copying a container, lose it.",
-        by: .exclude
-    )
-
-    func check(_ checkup: inout Checkup) {
-        let inventory = checkup.inventory
-        let files = checkup.files {
+    /// Files that should be excluded from backups, but are not.
+    mutating func findLostMarks() {
+        let files = self.files {
             $0.kind == .promoted && $0.isBackedUp && $0.areMarksKnown && !$0.isBackupIntended
         }
         for index in files {
-            checkup.report(self, index, "it was opened with the policy to exclude it from backups")
+            report(index, "it was opened with the policy to exclude it from backups")
         }
         for (number, folder) in inventory.folders.enumerated()
         where folder.role == .staging && folder.exclusions.isEmpty && folder.areMarksKnown {
             guard folder.parent.map({ inventory.folders[Int($0)].role != .staging }) ?? true else { continue }
-            checkup.report(
-                self, inventory.path(ofFolder: Int32(number)), "work in progress needs no backup",
+            report(
+                inventory.path(ofFolder: Int32(number)), "work in progress needs no backup",
                 folder: Int32(number))
         }
     }
-}
 
-/// A cache root that backup programs do not recognise.
-struct MissingCacheTag: StorageRule {
-    let info = RuleInfo(
-        "missing-cache-tag", .warning, [.t25],
-        "The cache is not in a folder with a CACHEDIR.TAG, so backup programs include it.",
-        fix: "Delete a CACHEDIR.TAG that is invalid. Open the cache once: it creates the tag.", by: .tag)
-
-    func check(_ checkup: inout Checkup) {
-        let inventory = checkup.inventory
+    /// A cache root that backup programs do not recognise.
+    mutating func findMissingTags() {
         for (number, folder) in inventory.folders.enumerated()
         where folder.role == .cachesRoot && folder.areMarksKnown && !folder.exclusions.contains(.cacheTag) {
-            checkup.report(
-                self, inventory.displayed(inventory.place.areas.caches),
+            report(
+                inventory.displayed(inventory.place.areas.caches),
                 "there is no valid CACHEDIR.TAG", folder: Int32(number))
         }
     }
-}
 
-/// A root folder of the cache that another user owns or can write to.
-struct WrongPermissions: StorageRule {
-    let info = RuleInfo(
-        "wrong-permissions", .error, [],
-        "A root of the cache belongs to another user, or others may write to it: it is not opened.",
-        fix: "`chown` it to the owner of the folder around it, and `chmod 700` it.", by: .restrict)
-
-    func check(_ checkup: inout Checkup) {
-        let inventory = checkup.inventory
+    /// A root folder of the cache that another user owns or can write to.
+    mutating func findWrongPermissions() {
         for (number, folder) in inventory.folders.enumerated()
         where folder.role == .cachesRoot || folder.role == .supportRoot {
             let path = inventory.path(ofFolder: Int32(number))
             let owner = folder.parent.map { inventory.folders[Int($0)].attributes.owner }
             if !folder.attributes.permissions.isDisjoint(with: [.groupWrite, .otherWrite]) {
-                checkup.report(self, path, "others may write to it", folder: Int32(number))
+                report(path, "others may write to it", folder: Int32(number))
             } else if let owner, owner != folder.attributes.owner {
                 let own = folder.attributes.owner
-                checkup.report(
-                    self, path, "it belongs to user \(own), but its parent folder to user \(owner)")
+                report(path, "it belongs to user \(own), but its parent folder to user \(owner)")
             }
         }
     }
-}
-
-/// A file in a folder of the cache that is unknown, or left over from abandoned work.
-struct Abandoned: StorageRule {
-    let info = RuleInfo(
-        "abandoned", .warning, [.t6],
-        "A file in a folder of the cache is not one of its files, or is left over from abandoned work.",
-        fix: "Move the file to where it belongs, or delete it; opening the cache removes its own leftovers.",
-        by: .discard)
 
     /// In milliseconds. Work in progress creates related files within this time.
     static let patience: Int64 = 3_600_000
 
-    func check(_ checkup: inout Checkup) {
-        let inventory = checkup.inventory
+    /// A file in a folder of the cache that is unknown, or left over from abandoned work.
+    mutating func findAbandonedFiles() {
         let isKnown = inventory.isLedgerKnown
         let intents = Set(
             (inventory.ledger?.entries ?? []).lazy.filter { $0.state == .intent }.map(\.stagedName))
         let partials = PartialPairs(inventory)
-        let old = checkup.options.now - Self.patience
-        for index in checkup.files(where: { checkup.folder(of: $0).role?.isOwn == true }) {
-            let file = checkup.file(index)
+        let old = options.now - Self.patience
+        for index in files(where: { folder(of: $0).role?.isOwn == true }) {
+            let file = self.file(index)
             switch file.kind {
             case .foreign, .link, .special:
-                guard checkup.folder(of: file).role == .files else {
-                    report(index, "the cache keeps no file of this name here", &checkup)
+                guard folder(of: file).role == .files else {
+                    reportLeftover(index, "the cache keeps no file of this name here")
                     break
                 }
                 // An opened file whose key was forgotten is the user's.
-                if isKnown { report(index, "no key has it; its key may have been forgotten", &checkup) }
+                if isKnown { reportLeftover(index, "no key has it; its key may have been forgotten") }
             case .staged where isKnown && file.modified < old && !intents.contains(file.name.string):
                 // Files that were moved aside belong to the user, and are moved back when the cache is opened.
                 guard CacheFile(file.name, in: .staging) != .aside, !partials.isKept(file) else { continue }
-                report(index, "no promotion needs it", &checkup)
+                reportLeftover(index, "no promotion needs it")
             case .partial, .journal:
                 if partials.isOrphaned(file) {
                     guard file.modified < old else { continue }
-                    report(index, "its other half is missing", &checkup)
-                } else if let lock = partials.lock(of: file), !isHeld(lock, &checkup) {
-                    report(index, "its writer has died", &checkup)
+                    reportLeftover(index, "its other half is missing")
+                } else if let lock = partials.lock(of: file), !isHeld(lock) {
+                    reportLeftover(index, "its writer has died")
                 }
             default: break
             }
@@ -180,20 +129,19 @@ struct Abandoned: StorageRule {
     }
 
     /// Reports a file, unless it has disappeared since the walk, which means that it belonged to work in progress.
-    private func report(_ index: Int32, _ message: String, _ checkup: inout Checkup) {
-        guard checkup.isStillThere(index) else { return }
-        let file = checkup.file(index)
+    private mutating func reportLeftover(_ index: Int32, _ message: String) {
+        guard isStillThere(index) else { return }
+        let file = self.file(index)
         // What was opened once is the user's.
-        let isNobodys = file.kind == .foreign && checkup.folder(of: file).role != .files
-        checkup.report(
-            self, [index], at: checkup.inventory.path(of: file), message, isFixable: isNobodys)
+        let isNobodys = file.kind == .foreign && folder(of: file).role != .files
+        report([index], at: inventory.path(of: file), message, isFixable: isNobodys)
     }
 
     /// Whether a running process holds the lock, which is exclusive. Does not block.
-    private func isHeld(_ lock: Int32?, _ checkup: inout Checkup) -> Bool {
+    private mutating func isHeld(_ lock: Int32?) -> Bool {
         guard let lock else { return false }
-        let fileSystem = checkup.fileSystem
-        let isFree = checkup.look(at: lock) { try fileSystem.lock($0, .shared, waiting: false) }
+        let fileSystem = self.fileSystem
+        let isFree = look(at: lock) { try fileSystem.lock($0, .shared, waiting: false) }
         // If the file system does not support locks, assume that it is held.
         return isFree != true
     }

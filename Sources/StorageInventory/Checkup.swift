@@ -36,6 +36,8 @@ package struct Checkup {
     /// Which entries of the manifest explain the files, if there is a manifest.
     let purposes: Purposes?
     private var reader: FileReader
+    /// The rule that is being applied.
+    private var rule = StorageRules.infos[0]
     private var findings: [Finding] = []
     private var problems: [FileInventory.Problem] = []
     private var claimed: Set<Int32> = []
@@ -70,7 +72,10 @@ package struct Checkup {
         on inventory: FileInventory, _ options: Options, in fileSystem: any FileSystem
     ) -> (findings: [Finding], problems: [FileInventory.Problem]) {
         var checkup = Checkup(inventory, options, fileSystem)
-        for rule in StorageRules.all { rule.check(&checkup) }
+        for rule in StorageRules.all {
+            checkup.rule = rule.info
+            rule.check(&checkup)
+        }
         let order = Severity.allCases
         let findings = order.flatMap { severity in
             checkup.findings.filter { $0.rule.severity == severity }
@@ -155,19 +160,13 @@ package struct Checkup {
     }
 
     /// - Parameter folder: What the finding is about, if it is a folder that the rule's remedy can be applied to.
-    mutating func report(
-        _ rule: some StorageRule, _ path: FilePath, _ message: String, folder: Int32? = nil
-    ) {
-        findings.append(
-            Finding(
-                rule: rule.info, path: path, message: message,
-                remedy: folder.flatMap { _ in rule.info.remedy },
-                folder: folder))
+    mutating func report(_ path: FilePath, _ message: String, folder: Int32? = nil) {
+        report([], at: path, message, folder: folder, isFixable: folder != nil)
     }
 
     /// Reports one file.
-    mutating func report(_ rule: some StorageRule, _ index: Int32, _ message: String) {
-        report(rule, [index], at: inventory.path(of: file(index)), message)
+    mutating func report(_ index: Int32, _ message: String) {
+        report([index], at: inventory.path(of: file(index)), message)
     }
 
     /// Reports several files as one finding.
@@ -178,14 +177,14 @@ package struct Checkup {
     ///   - isFixable: Whether there is a remedy.
     ///   - isClaiming: Whether other rules do not report the files any more.
     mutating func report(
-        _ rule: some StorageRule, _ indices: [Int32], at path: FilePath, _ message: String,
-        folder: Int32? = nil, remedy: Remedy? = nil, isFixable: Bool = true, isClaiming: Bool = true
+        _ indices: [Int32], at path: FilePath, _ message: String, folder: Int32? = nil, remedy: Remedy? = nil,
+        isFixable: Bool = true, isClaiming: Bool = true
     ) {
         let length = indices.reduce(0) { $0 + file($1).countedLength }
         findings.append(
             Finding(
-                rule: rule.info, path: path, message: message, files: indices.count, length: length,
-                remedy: isFixable ? remedy ?? rule.info.remedy : nil, members: indices, folder: folder))
+                rule: rule, path: path, message: message, files: indices.count, length: length,
+                remedy: isFixable ? remedy ?? rule.remedy : nil, members: indices, folder: folder))
         if isClaiming { claimed.formUnion(indices) }
     }
 
@@ -195,22 +194,21 @@ package struct Checkup {
     ///   - groups: The folder that stands for the files of each folder; see ``outermostFolders(where:)``.
     ///   - remedy: That of the rule, unless it depends on the folder.
     mutating func report(
-        _ rule: some StorageRule, _ indices: [Int32], byFolder groups: [Int32?], _ message: String,
-        remedy: Remedy? = nil, isFixable: Bool = true
+        _ indices: [Int32], byFolder groups: [Int32?], _ message: String, remedy: Remedy? = nil,
+        isFixable: Bool = true
     ) {
         var members: [Int32: [Int32]] = [:]
         for index in indices {
             if let folder = groups[Int(file(index).folder)] {
                 members[folder, default: []].append(index)
             } else {
-                report(
-                    rule, [index], at: inventory.path(of: file(index)), message, remedy: remedy,
-                    isFixable: isFixable)
+                let path = inventory.path(of: file(index))
+                report([index], at: path, message, remedy: remedy, isFixable: isFixable)
             }
         }
         for (folder, members) in members.sorted(by: { $0.key < $1.key }) {
             report(
-                rule, members, at: inventory.path(ofFolder: folder), message, folder: folder, remedy: remedy,
+                members, at: inventory.path(ofFolder: folder), message, folder: folder, remedy: remedy,
                 isFixable: isFixable)
         }
     }
@@ -244,75 +242,4 @@ extension Finding: CustomStringConvertible {
     public var description: String {
         "\(rule.severity.rawValue): \(rule.name): \(relativePath): \(message). \(rule.fix)"
     }
-}
-
-/// The severity of a finding.
-public enum Severity: String, Sendable, Hashable, CaseIterable {
-    /// Data may be lost, or is in backups though it must not be.
-    case error
-    /// A rule is violated, but no data is in danger.
-    case warning
-    /// Harmless, but worth knowing.
-    case note
-}
-
-/// A rule that an inventory is checked against.
-///
-/// A file is reported by only one rule: the first match in the order of ``StorageRules/all``.
-protocol StorageRule: Sendable {
-    var info: RuleInfo { get }
-    func check(_ checkup: inout Checkup)
-}
-
-/// The description of a rule.
-public struct RuleInfo: Sendable, Hashable {
-    /// Stable, since scripts depend on it.
-    public let name: String
-    /// The severity of its findings.
-    public let severity: Severity
-    /// The statements of the guidelines that the rule carries out; empty for a contract of this package.
-    package let statements: [Statement]
-    /// What is wrong.
-    public let explanation: String
-    /// What to do about it.
-    public let fix: String
-    /// What `--fix-script` does, as far as a program can tell what is right.
-    let remedy: Remedy?
-
-    init(
-        _ name: String, _ severity: Severity, _ statements: [Statement], _ explanation: String, fix: String,
-        by remedy: Remedy? = nil
-    ) {
-        self.name = name
-        self.severity = severity
-        self.statements = statements
-        self.explanation = explanation
-        self.fix = fix
-        self.remedy = remedy
-    }
-
-    /// The titles of what the rule is based on.
-    public var guideline: String {
-        let sources = statements.map(\.source)
-        let titles = sources.indices.filter { !sources[..<$0].contains(sources[$0]) }.map { sources[$0] }
-        return titles.isEmpty ? "Contracts of this package" : titles.joined(separator: ", ")
-    }
-}
-
-/// The rules, in the order in which they are applied.
-package enum StorageRules {
-    static let all: [any StorageRule] = [
-        OldFormat(), MissingCacheTag(), WrongPermissions(), EntryWithoutFile(), LostExclusionMark(),
-        Abandoned(),
-        // What the app's developers say outweighs what a file looks like.
-        Misplaced(), BackupContradictsManifest(), PastItsTime(), Unexplained(), OverLimit(), PurposeToDo(),
-        Forgotten(), CachedDataBackedUp(), ThumbnailsOutsideCaches(), PurgeableUserData(),
-        LeftInTemporary(), DatabaseInCaches(), NoDocument(), NameAmongDocuments.log,
-        NameAmongDocuments.settings, NameAmongDocuments.machineMade, ExcludedUserData(), ExcludedUnused(),
-        ExcludedOneByOne(), ExcludedFolderName(), StoredAbsolutePath(), LargeDownloadBackedUp(),
-        SameContentTwice(), DivergedCopies(), DocumentInSupport(), EmptyFolder(), DocumentsNotInCloud(),
-        FileSharing(),
-    ]
-
-    package static var infos: [RuleInfo] { all.map(\.info) }
 }

@@ -53,18 +53,11 @@ package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Documents that the user cannot reach.
-struct FileSharing: StorageRule {
-    let info = RuleInfo(
-        "file-sharing", .warning, [.t14, .t15],
-        "`Info.plist` does not fit the contents of Documents (`--plist`).",
-        fix:
-            "Set UIFileSharingEnabled and LSSupportsOpeningDocumentsInPlace both, or keep no documents there."
-    )
-
-    func check(_ checkup: inout Checkup) {
-        guard let settings = checkup.options.settings else { return }
-        let documents = checkup.inventory.files.count { $0.area == .documents && $0.isVisible }
+extension Checkup {
+    /// Documents that the user cannot reach.
+    mutating func findUnreachableDocuments() {
+        guard let settings = options.settings else { return }
+        let documents = inventory.files.count { $0.area == .documents && $0.isVisible }
         guard documents > 0, !(settings.isFileSharingEnabled && settings.opensDocumentsInPlace) else {
             return
         }
@@ -75,7 +68,6 @@ struct FileSharing: StorageRule {
                 "without UIFileSharingEnabled, documents are in the Files app for reading in place only"
             default: "the user can reach none of \(documents) documents"
             }
-        checkup.report(
-            self, checkup.inventory.displayed(checkup.inventory.place.areas.documents), message)
+        report(inventory.displayed(inventory.place.areas.documents), message)
     }
 }

@@ -3,30 +3,21 @@ internal import PrefetchFileSystem
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
-/// Folders and files that nothing explains, and that nothing uses any more.
-struct Forgotten: StorageRule {
-    let info = RuleInfo(
-        "forgotten", .warning, [.t6, .t43],
-        "Nothing explains it, and it was not used in the 180 days before the app's last use.",
-        fix: "Find out what wrote it. If nothing needs it, let the app delete it, here and elsewhere.",
-        by: .discard)
-
-    /// In milliseconds. What an app needs, it needs more often than twice a year.
-    private static let patience: Int64 = 180 * 86_400_000
-
-    func check(_ checkup: inout Checkup) {
-        let inventory = checkup.inventory
+extension Checkup {
+    /// Folders and files that nothing explains, and that nothing uses any more.
+    mutating func findForgottenFiles() {
         // If the app itself was not used for long, or this is an old copy of a container, nothing is forgotten.
         let lastUse = inventory.files.lazy.map(\.modified).max() ?? 0
-        let before = min(lastUse, checkup.options.now) - Self.patience
+        // What an app needs, it needs more often than twice a year.
+        let before = min(lastUse, options.now) - 180 * 86_400_000
         let folders = topFolders(inventory)
-        let groups = checkup.inventory.outermostFolders { number, _ in folders.contains(number) }
+        let groups = inventory.outermostFolders { number, _ in folders.contains(number) }
         let places = inventory.libraryFolders
         var members: [Int32: [Int32]] = [:]
         var used: Set<Int32> = []
         var single: [Int32] = []
         for (number, file) in inventory.files.enumerated() where ![.link, .special].contains(file.kind) {
-            let isForgotten = isForgotten(file, Int32(number), before, checkup)
+            let isForgotten = isForgotten(file, Int32(number), before)
             if let folder = groups[Int(file.folder)] {
                 members[folder, default: []].append(Int32(number))
                 if !isForgotten { used.insert(folder) }
@@ -35,19 +26,19 @@ struct Forgotten: StorageRule {
             }
         }
         // Nothing is taken out for its age unless the age is stated.
-        let stated = checkup.options.unusedFor.map { checkup.options.now - $0 } ?? .min
-        for index in single where isUnread(index, before, &checkup) {
-            let file = checkup.file(index)
-            checkup.report(
-                self, [index], at: inventory.path(of: file), "it has not been used for long",
+        let stated = options.unusedFor.map { options.now - $0 } ?? .min
+        for index in single where isUnread(index, before) {
+            let file = self.file(index)
+            report(
+                [index], at: inventory.path(of: file), "it has not been used for long",
                 isFixable: file.modified < stated)
         }
         for (folder, files) in members.sorted(by: { $0.key < $1.key }) where !used.contains(folder) {
-            guard files.allSatisfy({ isUnread($0, before, &checkup) }) else { continue }
+            guard files.allSatisfy({ isUnread($0, before) }) else { continue }
             let path = inventory.path(ofFolder: folder)
-            checkup.report(
-                self, files, at: path, "nothing in it has been used for long",
-                isFixable: files.allSatisfy { checkup.file($0).modified < stated })
+            report(
+                files, at: path, "nothing in it has been used for long",
+                isFixable: files.allSatisfy { file($0).modified < stated })
         }
     }
 
@@ -66,14 +57,14 @@ struct Forgotten: StorageRule {
 
     /// Whether a file was not changed for long, and is neither the cache's, nor marked, nor a document of the user's.
     private func isForgotten(
-        _ file: InventoryFile, _ index: Int32, _ before: Int64, _ checkup: Checkup
+        _ file: InventoryFile, _ index: Int32, _ before: Int64
     ) -> Bool {
         file.modified < before && file.kind == .foreign && file.exclusions.isDisjoint(with: .marks)
-            && checkup.type(of: index)?.isDocument != true && checkup.entry(of: index) == nil
+            && type(of: index)?.isDocument != true && entry(of: index) == nil
     }
 
-    private func isUnread(_ index: Int32, _ before: Int64, _ checkup: inout Checkup) -> Bool {
-        checkup.accessTime(of: index).map { $0 < before } ?? true
+    private mutating func isUnread(_ index: Int32, _ before: Int64) -> Bool {
+        accessTime(of: index).map { $0 < before } ?? true
     }
 }
 

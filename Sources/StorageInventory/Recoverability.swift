@@ -48,13 +48,13 @@ extension Checkup {
     }
 
     /// Reports those of some files that cannot be had again, and a document that is a folder as one.
-    mutating func reportIrreplaceable(_ rule: some StorageRule, among files: [Int32]) {
+    mutating func reportIrreplaceable(among files: [Int32]) {
         var byEvidence: [String: [Int32]] = [:]
         for index in files {
             if let evidence = irreplaceability(of: index) { byEvidence[evidence, default: []].append(index) }
         }
         for (evidence, indices) in byEvidence.sorted(by: { $0.key < $1.key }) {
-            report(rule, indices, byFolder: packages, evidence)
+            report(indices, byFolder: packages, evidence)
         }
     }
 
@@ -102,7 +102,7 @@ extension Checkup {
         guard let type = type(of: index), type.isDocument || type == .text && file.isVisible else {
             return false
         }
-        return file.length != entry.contentBytes || file.modified - Abandoned.patience > entry.openedAt
+        return file.length != entry.contentBytes || file.modified - Self.patience > entry.openedAt
     }
 
     private mutating func hasAddress(_ index: Int32) -> Bool {
