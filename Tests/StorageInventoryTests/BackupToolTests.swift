@@ -42,10 +42,10 @@ import Testing
             try Command.run("/usr/bin/chattr", "+d", container.url("\(folder)/\(path)").path)
         }
         for path in ["attribute", "files/attribute"] {
-            try setAttribute("user.xdg.robots.backup", "false", of: "\(folder)/\(path)")
+            try container.setAttribute("user.xdg.robots.backup", "false".utf8, of: "\(folder)/\(path)")
         }
-        try setAttribute(
-            "user.com.apple.metadata:com_apple_backup_excludeItem", "com.apple.backupd",
+        try container.setAttribute(
+            "user.com.apple.metadata:com_apple_backup_excludeItem", "com.apple.backupd".utf8,
             of: "\(folder)/files/apple")
         for path in ["odd/ *?[x]{a,b}$HOME#\\ é ", "odd/-x"] {
             try container.mark(.exclude, "\(folder)/\(path)")
@@ -67,23 +67,8 @@ import Testing
         try await cache.close()
     }
 
-    private func setAttribute(_ name: String, _ value: String, of path: String) throws {
-        let live = LiveFileSystem()
-        try live.withFile(FilePath(container.url(path).path), in: .workingDirectory, .read) {
-            file throws(FileSystemError) in
-            try live.setExtendedAttribute(name, to: Array(value.utf8), of: file)
-        }
-    }
-
-    private func inventory(_ tool: BackupTool) throws -> FileInventory {
-        try FileInventory(
-            of: InventoryPlace(
-                areas: container.areas, container: FilePath(container.root.path), backupTool: tool),
-            in: LiveFileSystem())
-    }
-
     private func predicted(_ tool: BackupTool) throws -> Set<String> {
-        let inventory = try inventory(tool)
+        let inventory = try container.inventory(for: tool)
         #expect(inventory.problems.isEmpty)
         return Set(inventory.files.filter(\.isBackedUp).map { inventory.path(of: $0).string })
     }
@@ -164,6 +149,6 @@ import Testing
     @Test func theToolsDiffer() throws {
         let sets = try BackupTool.allCases.map { try predicted($0) }
         #expect(Set(sets).count == BackupTool.allCases.count)
-        #expect(try inventory(.none).files.allSatisfy(\.isBackedUp))
+        #expect(try container.inventory(for: .none).files.allSatisfy(\.isBackedUp))
     }
 }

@@ -202,12 +202,8 @@ import Testing
     }
 
     @Test func theMarkOfAnAppleContainerIsSeenElsewhere() throws {
-        let live = LiveFileSystem()
-        let path = FilePath(container.url("Documents/letter.txt").path)
-        try live.withFile(path, in: .workingDirectory, .read) { file throws(FileSystemError) in
-            try live.setExtendedAttribute(
-                "user.com.apple.metadata:com_apple_backup_excludeItem", to: [1], of: file)
-        }
+        try container.setAttribute(
+            "user.com.apple.metadata:com_apple_backup_excludeItem", [1], of: "Documents/letter.txt")
         let letter = try container.inventory().files.first { $0.name.string == "letter.txt" }
         #expect(letter?.exclusions == .appleAttribute)
     }

@@ -49,7 +49,6 @@ import Testing
 
     private var manifest: StorageManifest {
         get throws {
-            let file = work.path.appending("storage.json")
             let entries = [("derived", "\"derive\""), ("mine", "false")].map { name, regenerable in
                 """
                 {"path": "Library/Caches/org.example.sdk/\(name)", "what": "A file", "why": "It is needed.",
@@ -57,9 +56,8 @@ import Testing
                  "regenerable": \(regenerable)}
                 """
             }
-            try #"{"version": 1, "entries": [\#(entries.joined(separator: ","))]}"#
-                .write(toFile: file.string, atomically: true, encoding: .utf8)
-            return try StorageManifest(at: file, in: LiveFileSystem())
+            let text = #"{"version": 1, "entries": [\#(entries.joined(separator: ","))]}"#
+            return try StorageManifest(parsing: Array(text.utf8), named: "storage.json")
         }
     }
 
@@ -67,10 +65,7 @@ import Testing
         _ loss: Loss, by tool: BackupTool = .system, _ manifest: StorageManifest? = nil
     ) throws -> [File] {
         let before = try Photograph(of: container.root)
-        let inventory = try FileInventory(
-            of: InventoryPlace(
-                areas: container.areas, container: FilePath(container.root.path), backupTool: tool),
-            in: LiveFileSystem())
+        let inventory = try container.inventory(for: tool)
         #expect(try Photograph(of: container.root) == before)
         return inventory.files.map { file in
             File(

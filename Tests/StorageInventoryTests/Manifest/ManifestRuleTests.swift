@@ -310,10 +310,3 @@ import Testing
         for file in inventory.files { #expect(inventory.containerPath(of: file) == inventory.path(of: file)) }
     }
 }
-
-extension SampleContainer {
-    func findings(by manifest: StorageManifest) throws -> [Finding] {
-        let options = Checkup.Options(now: .now, manifest: manifest)
-        return Checkup.run(on: try inventory(), options, in: LiveFileSystem()).findings
-    }
-}

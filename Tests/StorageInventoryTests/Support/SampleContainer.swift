@@ -29,14 +29,15 @@ final class SampleContainer: Sendable {
         }
     }
 
-    var place: InventoryPlace { InventoryPlace(areas: areas, container: FilePath(root.path)) }
-
-    func inventory(_ fileSystem: any FileSystem = LiveFileSystem()) throws -> FileInventory {
-        try FileInventory(of: place, in: fileSystem)
+    func inventory(_ fileSystem: any FileSystem = LiveFileSystem(), for tool: BackupTool = .system) throws
+        -> FileInventory
+    {
+        let place = InventoryPlace(areas: areas, container: FilePath(root.path), backupTool: tool)
+        return try FileInventory(of: place, in: fileSystem)
     }
 
-    func findings(_ settings: AppSettings? = nil) throws -> [Finding] {
-        let options = Checkup.Options(now: .now, settings: settings)
+    func findings(_ settings: AppSettings? = nil, by manifest: StorageManifest? = nil) throws -> [Finding] {
+        let options = Checkup.Options(now: .now, settings: settings, manifest: manifest)
         return Checkup.run(on: try inventory(), options, in: LiveFileSystem()).findings
     }
 
