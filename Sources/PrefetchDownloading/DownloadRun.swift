@@ -393,11 +393,11 @@ struct DownloadRun: Sendable {
         guard let cached = try await cache.description(of: request.key),
             expected.length ?? cached.contentBytes == cached.contentBytes
         else { return nil }
-        guard let wanted = expected.digest else { return cached }
+        guard expected.digest != nil else { return cached }
         let digest = ContentDigest(for: expected)
         do {
             let isIntact = try await cache.check(request.key, with: { digest.update($0) }).value != nil
-            return isIntact && digest.finalize() == wanted ? cached : nil
+            return isIntact && digest.finish() == nil ? cached : nil
         } catch CacheError.item {
             // The item is damaged, and has been quarantined.
             return nil

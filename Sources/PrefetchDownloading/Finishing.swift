@@ -211,8 +211,7 @@ extension ContentCheck {
             },
             look: { digest.update($0) },
             finish: { () throws(CacheError) in
-                guard let wanted = expected.digest, let actual = digest.finalize() else { return }
-                try problem.require(wanted == actual, .wrongDigest(expected: wanted, actual: actual))
+                if let reason = digest.finish() { try problem.require(false, reason) }
             })
     }
 }

@@ -129,7 +129,7 @@ struct ContentWriter: Sendable {
             if let total, length > total {
                 throw DownloadError.Reason.tooLong(received: length, announced: total)
             }
-            piece.withUnsafeBytes { digest.update($0) }
+            try digest.add(piece)
             if length == announced {
                 last = piece
                 continue
@@ -144,9 +144,7 @@ struct ContentWriter: Sendable {
         if let expected = expected.length, expected != length {
             throw DownloadError.Reason.wrongLength(expected: expected, actual: length)
         }
-        if let expected = expected.digest, let actual = digest.finalize(), expected != actual {
-            throw DownloadError.Reason.wrongDigest(expected: expected, actual: actual)
-        }
+        if let problem = digest.finish() { throw problem }
         let outcome = try await writer.commit(appending: last)
         if case .refused = outcome { return outcome }
         if !last.isEmpty { progress(DownloadProgress(completedBytes: length, totalBytes: total)) }
@@ -167,38 +165,84 @@ struct ContentWriter: Sendable {
     }
 }
 
-/// An incremental digest of content being stored; a no-op if none is expected.
+/// An incremental digest of content, compared with the expected one; a no-op if none is.
 ///
 /// SHA-256 uses swift-crypto, which is CryptoKit on Apple platforms and BoringSSL elsewhere: with the processor's SHA
 /// instructions it keeps up with any disk, which plain Swift does not.
 final class ContentDigest: Sendable {
-    private struct State {
+    fileprivate struct State {
         var sha256: SHA256?
         var checksum: ContentChecksum?
+        /// The files of a bundle whose content is still to come, and the digest of the first one up to a position.
+        var files: ArraySlice<BundlePlan.File>
+        var file = SHA256()
+        var position: Int64 = 0
+        var failure: DownloadError.Reason?
     }
 
+    private let expected: [UInt8]?
     private let state: Mutex<State>
 
-    init(for expected: Expectations) {
+    /// - Parameter files: Of a bundle, whose digests are compared as soon as their content is complete.
+    init(for expected: Expectations, _ files: [BundlePlan.File] = []) {
+        self.expected = expected.digest
         let isWanted = expected.digest != nil
         state = Mutex(
             State(
                 sha256: isWanted && !expected.isChecksum ? SHA256() : nil,
-                checksum: isWanted && expected.isChecksum ? ContentChecksum() : nil))
+                checksum: isWanted && expected.isChecksum ? ContentChecksum() : nil, files: files[...]))
     }
 
     func update(_ bytes: UnsafeRawBufferPointer) {
-        state.withLock {
-            $0.sha256?.update(bufferPointer: bytes)
-            $0.checksum?.update(bytes)
+        state.withLock { state in
+            state.sha256?.update(bufferPointer: bytes)
+            state.checksum?.update(bytes)
+            state.updateFiles(bytes)
         }
     }
 
-    /// Returns the digest; `nil` if none is expected.
-    func finalize() -> [UInt8]? {
+    /// - Throws: ``DownloadError/Reason/wrongDigest(expected:actual:)`` once a file of a bundle has another digest.
+    func add(_ piece: Data) throws(DownloadError.Reason) {
+        piece.withUnsafeBytes { update($0) }
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// Returns what is wrong with the whole content, if anything is.
+    func finish() -> DownloadError.Reason? {
         state.withLock { state in
-            state.sha256.map { Array($0.finalize()) } ?? state.checksum?.finalize().bigEndianBytes
+            // Empty files at the end.
+            state.updateFiles(UnsafeRawBufferPointer(start: nil, count: 0))
+            if let failure = state.failure { return failure }
+            let digest =
+                state.sha256.map { Array($0.finalize()) } ?? state.checksum?.finalize().bigEndianBytes
+            return digest.flatMap { .init(of: $0, expecting: expected) }
         }
+    }
+}
+
+extension ContentDigest.State {
+    fileprivate mutating func updateFiles(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while let next = files.first {
+            let count = Int(min(Int64(rest.count), next.length - position))
+            if next.expected.digest != nil {
+                file.update(bufferPointer: UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
+            }
+            rest = rest.dropFirst(count)
+            position += Int64(count)
+            guard position == next.length else { return }
+            if failure == nil { failure = .init(of: Array(file.finalize()), expecting: next.expected.digest) }
+            (file, position) = (SHA256(), 0)
+            files.removeFirst()
+        }
+    }
+}
+
+extension DownloadError.Reason {
+    /// `nil` if the digest is the expected one, or none is.
+    fileprivate init?(of digest: [UInt8], expecting expected: [UInt8]?) {
+        guard let expected, digest != expected else { return nil }
+        self = .wrongDigest(expected: expected, actual: digest)
     }
 }
 

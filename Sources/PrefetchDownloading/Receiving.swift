@@ -1,8 +1,44 @@
 internal import Foundation
 internal import PrefetchCaching
 
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// The content of a key that is here, cached or opened, of which the server may have a newer version.
+struct PresentContent {
+    /// Empty if the server did not say which version it is.
+    let validator: Validator
+    let contentBytes: Int64
+    /// The files of a bundle.
+    var parts: [BundlePart] = []
+}
+
 /// Sending a request, and storing what comes.
 extension DownloadRun {
+    /// Sends a request, and follows redirects.
+    func send(_ request: URLRequest, under conditions: DownloadConditions) async throws
+        -> (ResponseHead, Exchange)
+    {
+        if let refusal = slots.refusal(of: entry.host) { throw refusal }
+        var request = request
+        var cookies = ChainCookies()
+        request.introduce(as: configuration.userAgent)
+        try await keeper.require(conditions)
+        try environment.restrict(&request, conditions.network)
+        for _ in 0...max(0, configuration.redirects) {
+            tally.countRequest()
+            let exchange = environment.transport.start(cookies.added(to: request))
+            stalls.watch(exchange) { [slots, host = entry.host] in slots.areAwaited(for: host) }
+            let head = try await exchange.head()
+            guard Redirect.statuses.contains(head.status) else { return (head, exchange) }
+            exchange.cancel()
+            cookies.take(from: head, at: request.url, now: environment.now())
+            request = try Redirect.next(after: request, to: head["location"], configuration)
+        }
+        throw DownloadError.Reason.tooManyRedirects(limit: configuration.redirects)
+    }
+
     /// - Parameter content: Receives the rest if `plan` is ``RequestPlan/rest(of:condition:)``, and is kept until there is
     ///   something in its place.
     func perform(
@@ -10,7 +46,9 @@ extension DownloadRun {
     ) async throws -> DownloadOutcome {
         let (head, exchange): (ResponseHead, Exchange)
         do {
-            (head, exchange) = try await send(plan, in: attempt)
+            var request = request.urlRequest
+            request.prepare(for: plan, acceptsEncoded: attempt.acceptsEncoded)
+            (head, exchange) = try await send(request, under: attempt.conditions)
         } catch {
             throw try await end(content, keeping: plan.keptBytes, after: error)
         }
@@ -84,6 +122,28 @@ extension DownloadRun {
         }
     }
 
+    /// Receives the first chunk of the content, and compares it with that of the content that is here.
+    ///
+    /// - Parameter next: Returns the next piece of the content, or `nil` after the last one.
+    /// - Returns: How many bytes are the same, `nil` if they are not; and what was received.
+    func compareBeginning(
+        with next: () async throws -> ReceivedPiece?
+    ) async throws -> (sameBytes: Int64?, pieces: [ReceivedPiece]) {
+        let length = ItemLimits.chunkBytes
+        var (content, pieces): (Data, [ReceivedPiece]) = (Data(), [])
+        while content.count < length {
+            try await keeper.require(job.conditions)
+            guard let piece = try await next() else { break }
+            content += piece.content
+            pieces.append(piece)
+        }
+        let present = try await cache.read(request.key, range: 0..<Int64(length), recordingUse: false)
+        guard content.prefix(length) == present else { return (nil, pieces) }
+        let received = pieces.reduce(0) { $0 + $1.receivedBytes }
+        await countFetched(Int64(received), again: Int64(received), inVain: Int64(received))
+        return (Int64(length), pieces)
+    }
+
     /// The opened file that a newer version would replace.
     private func fileToReplace() async throws -> PromotedFile? {
         request.whenPromoted == .replaceIfUnmodified ? try await promoted() : nil
@@ -144,19 +204,14 @@ extension DownloadRun {
         }
     }
 
-    /// - Parameter replay: Receives the content of the partial.
+    /// - Parameter digest: Receives the content of the partial; that of a single file by default.
     func resume(
-        _ partial: ResumablePartial,
-        replaying replay: @escaping @Sendable (UnsafeRawBufferPointer) -> Void = { _ in },
+        _ partial: ResumablePartial, _ digest: ContentDigest? = nil,
         _ body: (ContentWriter) async throws -> DownloadOutcome
     ) async throws -> DownloadOutcome {
-        let digest = ContentDigest(for: expected)
+        let digest = digest ?? ContentDigest(for: expected)
         switch try await cache.resumeStoring(
-            partial, whenPromoted: request.whenPromoted, on: job.terms,
-            replay: {
-                digest.update($0)
-                replay($0)
-            })
+            partial, whenPromoted: request.whenPromoted, on: job.terms, replay: { digest.update($0) })
         {
         case .refused(let refusal): return try await refused(refusal, keptBytes: partial.contentBytes)
         case .gone: throw DownloadError.Reason.partialLost

@@ -144,11 +144,10 @@ enum ResponsePlan: Equatable, Sendable {
             }
         case (304, .newer): self = .notModified
         case (304, .confirmation(let partial)): self = .complete(partial)
-        case (let status, .rest), (let status, .confirmation):
-            let reason = DownloadError.Reason.status(status, retryAfter: head.retryAfter(now: now))
+        case (_, .rest), (_, .confirmation):
+            let reason = head.failure(now: now)
             self = reason.mayBeOfTheRange ? .restart : .fail(reason)
-        default:
-            self = .fail(.status(head.status, retryAfter: head.retryAfter(now: now)))
+        default: self = .fail(head.failure(now: now))
         }
     }
 
@@ -204,6 +203,9 @@ extension DownloadError.Reason {
 }
 
 extension ResponseHead {
+    /// The failure that the status is.
+    func failure(now: Int64) -> DownloadError.Reason { .status(status, retryAfter: retryAfter(now: now)) }
+
     /// Whether a 206 response is of the requested version. It must repeat a requested entity tag (RFC 9110, section
     /// 15.3.7), but may omit the date.
     func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {

@@ -6,16 +6,57 @@ internal import PrefetchCaching
     internal import FoundationNetworking
 #endif
 
+/// The files of a bundle, as their servers have them now.
+struct BundlePlan: Sendable {
+    struct File: Sendable {
+        let path: FolderPath
+        let urlRequest: URLRequest
+        let length: Int64
+        let expected: Expectations
+        /// The version that the server had; empty if it was not asked.
+        var validator = Validator()
+        /// Whether equal validators mean equal bytes.
+        var isStrong = false
+
+        init(_ file: BundleFile, length: Int64) {
+            (path, urlRequest, expected) = (file.path, file.urlRequest, file.expected)
+            self.length = length
+        }
+    }
+
+    let files: [File]
+
+    /// Bytes of all files, which have been validated.
+    var length: Int64 { files.reduce(0) { $0 + $1.length } }
+
+    var parts: [BundlePart] { files.map { BundlePart($0.path, contentBytes: $0.length) } }
+
+    /// A strong validator of them all, so that what is kept of one version is not continued with another; empty if the
+    /// version of one of them cannot be told.
+    var validator: Validator {
+        guard files.allSatisfy({ $0.expected.digest != nil || $0.isStrong }) else { return Validator() }
+        var digest = SHA256()
+        for file in files {
+            let version =
+                file.expected.digest?.hexadecimal ?? file.validator.entityTag ?? file.validator.lastModified
+                ?? ""
+            digest.update(data: Data("\(file.path)\n\(file.length)\n\(version)\n".utf8))
+        }
+        return Validator(entityTag: "\"bundle-\(Array(digest.finalize()).hexadecimal)\"")
+    }
+}
+
 /// Downloading a bundle.
 extension DownloadRun {
-    /// Asks for the lengths and versions of all files, and downloads them one after the other unless this very version is
-    /// cached. What is kept of it is continued.
+    /// Downloads all files one after the other, unless this very version is cached. What is kept of it is continued.
     ///
     /// - Parameter present: The bundle that is here.
     func downloadBundle(unless present: PresentContent?, under conditions: DownloadConditions) async throws
         -> DownloadOutcome
     {
-        let plan = try await bundlePlan(under: conditions)
+        var files: [BundlePlan.File] = []
+        for file in request.files { files.append(try await probe(file, under: conditions)) }
+        let plan = BundlePlan(files: files)
         var metadata = request.metadata(plan.validator)
         metadata.parts = plan.parts
         do {
@@ -23,24 +64,37 @@ extension DownloadRun {
         } catch {
             throw DownloadError.Reason.cache(.item(error))
         }
+        let digest = ContentDigest(for: expected, plan.files)
         if let present {
             if !present.validator.isEmpty, present.validator == plan.validator { return .notModified }
             if plan.validator.isEmpty, present.validator.isEmpty, present.parts == plan.parts,
                 plan.length > RequestPlan.longestFetchedAnew
             {
-                let transfer = transfer(plan, from: 0, PartDigests(plan), under: conditions)
+                let transfer = BundleTransfer(plan, from: 0, by: self, under: conditions)
                 defer { transfer.cancel() }
+                let digest = ContentDigest(for: expected, plan.files)
                 let (sameBytes, _) = try await compareBeginning {
-                    try await transfer.next().map(ReceivedPiece.init)
+                    guard let piece = try await transfer.next() else { return nil }
+                    try digest.add(piece.content)
+                    return piece
                 }
                 if let sameBytes { return .seeminglyUnchanged(comparedBytes: sameBytes) }
             }
+        }
+        func receive(into content: ContentWriter) async throws -> DownloadOutcome {
+            let transfer = BundleTransfer(
+                plan, from: content.writer.contentBytes, by: self, under: conditions)
+            defer { transfer.cancel() }
+            return try await self.receive(into: content, announced: plan.length, from: transfer.next)
         }
         if let partial = try await cache.partial(of: request.key, for: partialIntent) {
             if !plan.validator.isEmpty, partial.metadata.validator == plan.validator,
                 partial.metadata.parts == plan.parts, request.agrees(with: partial.metadata)
             {
-                return try await resumeBundle(plan, after: partial, under: conditions)
+                return try await resume(partial, digest) { content in
+                    job.emit(.resumed(at: content.writer.contentBytes))
+                    return try await receive(into: content)
+                }
             }
             try await cache.discardPartial(of: request.key)
         }
@@ -50,117 +104,153 @@ extension DownloadRun {
         switch begun {
         case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
         case .writer(let writer):
-            let content = ContentWriter(
-                writer: writer, isResumed: false, digest: ContentDigest(for: expected), expected: expected)
-            return try await receive(plan, into: content, PartDigests(plan), under: conditions)
+            return try await receive(
+                into: ContentWriter(writer: writer, isResumed: false, digest: digest, expected: expected))
         }
     }
 
-    private func resumeBundle(
-        _ plan: BundlePlan, after partial: ResumablePartial, under conditions: DownloadConditions
-    ) async throws -> DownloadOutcome {
-        let digests = PartDigests(plan)
-        return try await resume(partial, replaying: { digests.update($0) }) { content in
-            job.emit(.resumed(at: content.writer.contentBytes))
-            return try await receive(plan, into: content, digests, under: conditions)
-        }
-    }
-
-    private func receive(
-        _ plan: BundlePlan, into content: ContentWriter, _ digests: PartDigests,
-        under conditions: DownloadConditions
-    ) async throws -> DownloadOutcome {
-        let transfer = transfer(plan, from: content.writer.contentBytes, digests, under: conditions)
-        defer { transfer.cancel() }
-        return try await receive(into: content, announced: plan.length) {
-            try await transfer.next().map(ReceivedPiece.init)
-        }
-    }
-
-    private func transfer(
-        _ plan: BundlePlan, from offset: Int64, _ digests: PartDigests, under conditions: DownloadConditions
-    ) -> BundleTransfer {
-        BundleTransfer(plan, from: offset, digests) { file, offset in
-            var request = file.urlRequest
-            request.prepare(for: .whole)
-            if offset > 0 {
-                request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
-                request.setValue(
-                    file.isStrong ? file.validator.rangeCondition(now: environment.now()) : nil,
-                    forHTTPHeaderField: "If-Range")
-            }
-            let (head, exchange) = try await send(request, under: conditions)
-            guard head.status == 200 || head.status == 206 else {
-                exchange.cancel()
-                let reason = DownloadError.Reason.status(
-                    head.status, retryAfter: head.retryAfter(now: environment.now()))
-                // Then it starts over.
-                throw offset > 0 && reason.mayBeOfTheRange
-                    ? .wrongRange(head["content-range"] ?? "none") : reason
-            }
-            return (head, exchange)
-        }
-    }
-
-    private func bundlePlan(under conditions: DownloadConditions) async throws -> BundlePlan {
-        var files: [BundlePlan.File] = []
-        for file in request.files {
-            let expected = file.expected
-            if let length = expected.length, expected.digest != nil {
-                files.append(
-                    BundlePlan.File(
-                        path: file.path, urlRequest: file.urlRequest, length: length, expected: expected,
-                        validator: Validator(), isStrong: false))
-                continue
-            }
-            let head = try await head(of: file, under: conditions)
-            try head.requireAsSent(file.path, file.urlRequest)
-            if head.hasMalformedLength { throw DownloadError.Reason.connection(.malformed) }
-            guard let length = head.contentLength ?? expected.length else {
-                throw DownloadError.Reason.unknownLength(file.path.string)
-            }
-            if let expected = expected.length, expected != length {
-                throw DownloadError.Reason.wrongLength(expected: expected, actual: length)
-            }
-            if length == 0, let digest = expected.digest {
-                // No byte of it will come whose arrival would be noticed.
-                let actual = Array(SHA256().finalize())
-                if actual != digest {
-                    throw DownloadError.Reason.wrongDigest(expected: digest, actual: actual)
-                }
-            }
-            let now = environment.now()
-            let validator = Validator(head)
-            files.append(
-                BundlePlan.File(
-                    path: file.path, urlRequest: file.urlRequest, length: length, expected: expected,
-                    validator: validator, isStrong: validator.isStrong(in: head, now: now)))
-        }
-        return BundlePlan(files: files)
-    }
-
-    /// The head of the response that a file would have. A server that does not tell without the content is asked for that,
-    /// and left.
-    private func head(of file: BundleFile, under conditions: DownloadConditions) async throws -> ResponseHead
+    /// Asks for the length and the version of a file, unless its length and its digest are expected. A server that does not
+    /// tell without the content is asked for that, and left.
+    private func probe(_ file: BundleFile, under conditions: DownloadConditions) async throws
+        -> BundlePlan.File
     {
+        let expected = file.expected
+        if let length = expected.length, expected.digest != nil {
+            return BundlePlan.File(file, length: length)
+        }
         var request = file.urlRequest
         request.prepare(for: .whole)
         request.httpMethod = "HEAD"
-        let (head, exchange) = try await send(request, under: conditions)
+        var (head, exchange) = try await send(request, under: conditions)
         await exchange.drain()
-        if head.status == 200, head.contentLength != nil, file.expected.unwelcomeType(of: head) == nil {
-            return head
+        if head.status != 200 || head.contentLength == nil || expected.unwelcomeType(of: head) != nil {
+            request.httpMethod = "GET"
+            (head, exchange) = try await send(request, under: conditions)
+            exchange.cancel()
+            guard head.status == 200 else { throw head.failure(now: environment.now()) }
         }
-        request.httpMethod = "GET"
-        let (full, body) = try await send(request, under: conditions)
-        body.cancel()
-        guard full.status == 200 else {
-            throw DownloadError.Reason.status(
-                full.status, retryAfter: full.retryAfter(now: environment.now()))
+        try head.requireAsSent(file.path, file.urlRequest, expected)
+        guard let length = head.contentLength ?? expected.length else {
+            throw DownloadError.Reason.unknownLength(file.path.string)
         }
-        if let type = file.expected.unwelcomeType(of: full) {
-            throw DownloadError.Reason.wrongMediaType(type)
+        if let expected = expected.length, expected != length {
+            throw DownloadError.Reason.wrongLength(expected: expected, actual: length)
         }
-        return full
+        var planned = BundlePlan.File(file, length: length)
+        planned.validator = Validator(head)
+        planned.isStrong = planned.validator.isStrong(in: head, now: environment.now())
+        return planned
+    }
+}
+
+/// The content of a bundle, requested file by file, from an offset on.
+///
+/// Used by one task.
+private final class BundleTransfer {
+    private let run: DownloadRun
+    private let conditions: DownloadConditions
+    private var files: ArraySlice<BundlePlan.File>
+    /// In the first of these files.
+    private var position: Int64
+    private var exchange: Exchange?
+    /// Bytes to pass over: the server has sent the whole file.
+    private var excess: Int64 = 0
+
+    /// - Parameter offset: In the content of the bundle.
+    init(
+        _ plan: BundlePlan, from offset: Int64, by run: DownloadRun, under conditions: DownloadConditions
+    ) {
+        (self.run, self.conditions) = (run, conditions)
+        (files, position) = (plan.files[...], offset)
+        while let file = files.first, position >= file.length {
+            position -= file.length
+            files.removeFirst()
+        }
+    }
+
+    /// The next piece; `nil` after the last one.
+    ///
+    /// - Throws: ``DownloadError/Reason``.
+    func next() async throws -> ReceivedPiece? {
+        while let file = files.first {
+            guard position < file.length else {
+                await exchange?.drain()
+                exchange = nil
+                files.removeFirst()
+                position = 0
+                continue
+            }
+            guard let piece = try await open(file).next() else {
+                throw DownloadError.Reason.truncated(received: position, announced: file.length)
+            }
+            let skipped = min(excess, Int64(piece.count))
+            excess -= skipped
+            let rest = piece.dropFirst(Int(skipped))
+            guard !rest.isEmpty else { continue }
+            position += Int64(rest.count)
+            guard position <= file.length else {
+                throw DownloadError.Reason.tooLong(received: position, announced: file.length)
+            }
+            return ReceivedPiece(rest)
+        }
+        return nil
+    }
+
+    private func open(_ file: BundlePlan.File) async throws -> Exchange {
+        if let exchange { return exchange }
+        let now = run.environment.now()
+        var request = file.urlRequest
+        request.prepare(for: .whole)
+        if position > 0 {
+            request.setValue("bytes=\(position)-", forHTTPHeaderField: "Range")
+            request.setValue(
+                file.isStrong ? file.validator.rangeCondition(now: now) : nil, forHTTPHeaderField: "If-Range")
+        }
+        let (head, exchange) = try await run.send(request, under: conditions)
+        self.exchange = exchange
+        guard head.status == 200 || head.status == 206 else {
+            let reason = head.failure(now: now)
+            // Then it starts over.
+            throw position > 0 && reason.mayBeOfTheRange
+                ? .wrongRange(head["content-range"] ?? "none") : reason
+        }
+        excess = try file.excess(head, after: position)
+        return exchange
+    }
+
+    func cancel() { exchange?.cancel() }
+}
+
+extension ResponseHead {
+    /// Checks that the body is a file of a bundle as it is sent: the length of what would have to be decoded is not known.
+    fileprivate func requireAsSent(_ path: FolderPath, _ request: URLRequest, _ expected: Expectations)
+        throws(DownloadError.Reason)
+    {
+        let names = [path.string, request.url?.namedFile].compactMap(\.self)
+        if try codingToUndo(BodyContext(names: names)) != nil { throw .encoded(encoding ?? "") }
+        if let type = expected.unwelcomeType(of: self) { throw .wrongMediaType(type) }
+        if hasMalformedLength { throw .connection(.malformed) }
+    }
+}
+
+extension BundlePlan.File {
+    /// Checks a response, 200 or 206, to a request for the bytes from an offset on.
+    ///
+    /// - Returns: How many bytes of the body are to be passed over.
+    fileprivate func excess(_ head: ResponseHead, after offset: Int64) throws(DownloadError.Reason) -> Int64 {
+        try head.requireAsSent(path, urlRequest, expected)
+        let now = Validator(head)
+        let (known, current) =
+            validator.entityTag == nil
+            ? (validator.lastModified, now.lastModified) : (validator.entityTag, now.entityTag)
+        if let known, let current, known != current { throw .changed(path.string) }
+        guard head.status == 206 else {
+            if let announced = head.contentLength, announced != length { throw .changed(path.string) }
+            return offset
+        }
+        guard let range = head.contentRange, range.total == length, range.bytes == offset..<length else {
+            throw .wrongRange(head["content-range"] ?? "none")
+        }
+        return 0
     }
 }
