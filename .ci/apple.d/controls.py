@@ -31,7 +31,7 @@ CONTROLS = [
         "let statistics = try await cache.statistics()", "let statistics = try cache.statistics()",
         "expression is 'async' but is not marked with 'await'"),
     Control(
-        "shared mutable state", "PrefetchDownloading", "Sources/PrefetchDownloading/Transport/SessionTransport.swift",
+        "shared mutable state", "PrefetchDownloading", "Sources/PrefetchDownloading/Transport/Transports.swift",
         "private let delegate = SessionDelegate()", "private var delegate = SessionDelegate()",
         "stored property 'delegate' of 'Sendable'-conforming class 'SessionTransport' is mutable"),
 ]

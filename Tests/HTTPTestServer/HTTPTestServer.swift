@@ -29,18 +29,18 @@ public final class HTTPTestServer: Sendable {
     public init(isIPv6: Bool, _ handler: @escaping Handler) throws {
         self.handler = handler
         reserved = try ReservedPort(isIPv6: isIPv6)
-        listener = try Socket.listen(on: reserved)
+        listener = try Socket.listener(on: reserved)
         let (listener, weakSelf) = (listener, WeakServer(self))
         Thread.detachNewThread {
-            while let connection = Socket.accept(on: listener) {
+            while let connection = Socket.connection(to: listener) {
                 guard let server = weakSelf.server, server.keep(connection) else {
-                    Socket.close(connection)
+                    Socket.end(connection)
                     continue
                 }
                 Thread.detachNewThread { server.serve(connection) }
             }
             // Here, as its number may be another server's as soon as it is closed.
-            Socket.close(listener)
+            Socket.end(listener)
         }
     }
 
@@ -102,13 +102,13 @@ public final class HTTPTestServer: Sendable {
     private func serve(_ connection: Int32) {
         defer {
             _ = state.withLock { $0.connections.remove(connection) }
-            Socket.close(connection)
+            Socket.end(connection)
         }
         while let head = Socket.readHead(connection), let request = TestRequest(head) {
             state.withLock { $0.requests.append(request) }
             var answer = handler(request)
             if request.method == "HEAD" { answer.sentBody = Data() }
-            guard Socket.send(answer.head, on: connection) == .all else { return }
+            guard Socket.transmit(answer.head, on: connection) == .all else { return }
             let pause = answer.interlude?.offset ?? answer.sentBody.count
             guard send(answer.sentBody.prefix(pause), on: connection) else { return }
             answer.interlude?.body()
@@ -128,7 +128,7 @@ public final class HTTPTestServer: Sendable {
         var rest = body[...]
         while !rest.isEmpty {
             let piece = rest.prefix(65_536)
-            switch Socket.send(piece, on: connection) {
+            switch Socket.transmit(piece, on: connection) {
             case .all: break
             case .heldUp:
                 noteHeldUp(hasSentAll: false)

@@ -35,7 +35,7 @@ enum Socket {
     /// - Parameters:
     ///   - port: 0 for one that nobody has.
     ///   - isIPv6: Whether the address is `::1` rather than 127.0.0.1.
-    static func bind(to port: UInt16, isIPv6: Bool) throws -> (socket: Int32, port: UInt16) {
+    static func bound(to port: UInt16, isIPv6: Bool) throws -> (socket: Int32, port: UInt16) {
         let bound = socket(isIPv6 ? AF_INET6 : AF_INET, stream, 0)
         set(SO_REUSEADDR, 1, on: bound)
         #if canImport(Darwin)
@@ -47,31 +47,31 @@ enum Socket {
             address.sin6_family = sa_family_t(AF_INET6)
             address.sin6_port = port.bigEndian
             address.sin6_addr = in6addr_loopback
-            number = bind(bound, &address)?.sin6_port
+            number = assign(&address, to: bound)?.sin6_port
         } else {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = port.bigEndian
             address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            number = bind(bound, &address)?.sin_port
+            number = assign(&address, to: bound)?.sin_port
         }
         guard bound >= 0, let number else { throw failure(closing: bound) }
         return (bound, UInt16(bigEndian: number))
     }
 
     /// - Returns: The address that the socket got; `nil` on failure.
-    private static func bind<Address>(_ socket: Int32, _ address: inout Address) -> Address? {
+    private static func assign<Address>(_ address: inout Address, to socket: Int32) -> Address? {
         var length = socklen_t(MemoryLayout<Address>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                Self.bind(socket, address, length) == 0 && getsockname(socket, address, &length) == 0
+                bind(socket, address, length) == 0 && getsockname(socket, address, &length) == 0
             }
         }
         return isBound ? address : nil
     }
 
-    static func listen(on port: ReservedPort) throws -> Int32 {
-        let listener = try bind(to: port.number, isIPv6: port.isIPv6).socket
+    static func listener(on port: ReservedPort) throws -> Int32 {
+        let listener = try bound(to: port.number, isIPv6: port.isIPv6).socket
         set(SO_SNDBUF, bufferLength, on: listener)
         guard listen(listener, 128) == 0 else { throw failure(closing: listener) }
         return listener
@@ -79,42 +79,14 @@ enum Socket {
 
     private static func failure(closing socket: Int32) -> POSIXError {
         let error = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        if socket >= 0 { close(socket) }
+        if socket >= 0 { _ = close(socket) }
         return error
     }
 
-    private static func listen(_ listener: Int32, _ backlog: Int32) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.listen(listener, backlog)
-        #elseif canImport(Musl)
-            Musl.listen(listener, backlog)
-        #else
-            Darwin.listen(listener, backlog)
-        #endif
-    }
-
-    private static func bind(
-        _ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
-    ) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.bind(socket, address, length)
-        #elseif canImport(Musl)
-            Musl.bind(socket, address, length)
-        #else
-            Darwin.bind(socket, address, length)
-        #endif
-    }
-
     /// `nil` when the listener was shut down.
-    static func accept(on listener: Int32) -> Int32? {
+    static func connection(to listener: Int32) -> Int32? {
         while true {
-            #if canImport(Glibc)
-                let connection = Glibc.accept(listener, nil, nil)
-            #elseif canImport(Musl)
-                let connection = Musl.accept(listener, nil, nil)
-            #else
-                let connection = Darwin.accept(listener, nil, nil)
-            #endif
+            let connection = accept(listener, nil, nil)
             if connection >= 0 {
                 #if canImport(Darwin)
                     set(SO_NOSIGPIPE, 1, on: connection)
@@ -144,23 +116,14 @@ enum Socket {
     }
 
     /// Sends all bytes, or none when the client takes none for a while.
-    static func send(_ bytes: Data, on connection: Int32) -> Sent {
+    static func transmit(_ bytes: Data, on connection: Int32) -> Sent {
         var ready = pollfd(fd: connection, events: Int16(POLLOUT), revents: 0)
         if poll(&ready, 1, patience) == 0 { return .heldUp }
         return bytes.withUnsafeBytes { buffer in
             guard let start = buffer.baseAddress else { return .all }
             var sent = 0
             while sent < buffer.count {
-                #if canImport(Glibc)
-                    let count = Glibc.send(
-                        connection, start + sent, buffer.count - sent, sendFlags)
-                #elseif canImport(Musl)
-                    let count = Musl.send(
-                        connection, start + sent, buffer.count - sent, sendFlags)
-                #else
-                    let count = Darwin.send(
-                        connection, start + sent, buffer.count - sent, sendFlags)
-                #endif
+                let count = send(connection, start + sent, buffer.count - sent, sendFlags)
                 if count > 0 {
                     sent += count
                 } else if errno != EINTR {
@@ -175,15 +138,7 @@ enum Socket {
         _ = shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    static func close(_ socket: Int32) {
-        #if canImport(Glibc)
-            _ = Glibc.close(socket)
-        #elseif canImport(Musl)
-            _ = Musl.close(socket)
-        #else
-            _ = Darwin.close(socket)
-        #endif
-    }
+    static func end(_ socket: Int32) { _ = close(socket) }
 }
 
 /// A port of this machine that nobody else is given while this lives. Who connects is refused until a server listens on it,
@@ -195,10 +150,10 @@ final class ReservedPort: Sendable {
 
     init(isIPv6: Bool = false) throws {
         self.isIPv6 = isIPv6
-        (socket, number) = try Socket.bind(to: 0, isIPv6: isIPv6)
+        (socket, number) = try Socket.bound(to: 0, isIPv6: isIPv6)
     }
 
     deinit {
-        Socket.close(socket)
+        Socket.end(socket)
     }
 }

@@ -80,8 +80,7 @@ import Testing
 
     @Test func aRefusalOfTheRestKeepsThePartial() async throws {
         let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 2_200_000)
         _ = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
         try await cache.cache.configure { $0.isStoringEnabled = false }
         #expect(
@@ -147,8 +146,7 @@ import Testing
     @Test func whatNobodyAskedForGivesWayAndKeepsItsBytes() async throws {
         let volume = ToldVolume(roomy)
         let cache = try await TestCache(volume: volume)
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000, .stall) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 2_200_000, .stall)
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))
         await download.hasReceived(2_200_000)
         volume.tell(elevated)
@@ -187,7 +185,7 @@ import Testing
             return
         }
         gate.open()
-        guard case .delivered(let file) = await asked.outcome else { Issue.record("not delivered"); return }
+        let file = try #require(await asked.outcome.delivered)
         #expect(try isContent(file.url))
     }
 }

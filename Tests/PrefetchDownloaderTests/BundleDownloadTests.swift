@@ -13,6 +13,10 @@ import Testing
 
 /// Several files that are downloaded as one item.
 @Suite struct BundleDownloadTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     /// The files of a server, by their paths.
     private final class Site: Sendable {
         private let resources: Mutex<[String: TestResource]>
@@ -41,9 +45,8 @@ import Testing
     ]
     private static let length = files.reduce(Int64(0)) { $0 + Int64($1.content.count) }
 
-    private static var site: Site {
-        Site(Dictionary(uniqueKeysWithValues: files.map { ("/" + $0.path.string, $0.content) }))
-    }
+    private let site = Site(
+        Dictionary(uniqueKeysWithValues: files.map { ("/" + $0.path.string, $0.content) }))
 
     private func request(
         _ server: HTTPTestServer, intent: Intent = .opportunistic,
@@ -59,8 +62,7 @@ import Testing
     }
 
     /// - Parameter count: How many answers with the larger weights break off, the first ones.
-    private func server(of site: Site, cuttingWeights count: Int, after length: Int) throws -> HTTPTestServer
-    {
+    private func server(cuttingWeights count: Int, after length: Int) throws -> HTTPTestServer {
         let left = Mutex(count)
         return try HTTPTestServer { request in
             let answer = site.answer(to: request)
@@ -82,8 +84,6 @@ import Testing
     }
 
     @Test func allFilesAreOneItem() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         let server = try HTTPTestServer { site.answer(to: $0) }
         #expect(await cache.download(request(server)).isStored)
         // First what they are, then what they contain; an empty file needs no second request.
@@ -109,8 +109,6 @@ import Testing
     }
 
     @Test func whatIsExpectedIsNotAskedFor() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         let server = try HTTPTestServer { site.answer(to: $0) }
         let expectations = Dictionary(
             uniqueKeysWithValues: Self.files.map { file in
@@ -128,9 +126,7 @@ import Testing
 
     @Test(arguments: [Intent.opportunistic, .userRequested])
     func itGoesOnInTheMiddleOfAFile(intent: Intent) async throws {
-        let cache = try await TestCache()
-        let site = Self.site
-        let server = try server(of: site, cuttingWeights: 2, after: 1_200_000)
+        let server = try server(cuttingWeights: 2, after: 1_200_000)
         let outcome = await cache.download(request(server, intent: intent))
         let rest = server.requests.filter { $0.target == "/weights/b.bin" && $0.method == "GET" }
         #expect(rest.count == 3)
@@ -147,62 +143,40 @@ import Testing
     }
 
     @Test func aServerThatKnowsNoRangesSendsItAgain() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         site.change("/weights/b.bin") { $0.takesRanges = false }
-        let server = try server(of: site, cuttingWeights: 1, after: 2_000_000)
+        let server = try server(cuttingWeights: 1, after: 2_000_000)
         #expect(await cache.download(request(server)).isStored)
         try expectWhole(try #require(try await cache.cache.open("item")).url)
     }
 
     @Test(arguments: [206, 416, 501])
     func whereTheRestIsNotToBeHadItStartsOver(status: Int) async throws {
-        let cache = try await TestCache()
-        let site = Self.site
-        let isCut = Mutex(false)
+        let once = Once()
         let server = try HTTPTestServer { request in
             let answer = site.answer(to: request)
             guard request.method == "GET", request.target == "/weights/b.bin" else { return answer }
             if request.rangeStart != nil { return TestAnswer(status, body: Data("rest".utf8)) }
-            let isFirst = isCut.withLock { isCut in
-                defer { isCut = true }
-                return !isCut
-            }
-            return isFirst ? answer.cut(after: 2_200_000) : answer
+            return once.isFirst ? answer.cut(after: 2_200_000) : answer
         }
         #expect(await cache.download(request(server)).isStored)
         try expectWhole(try #require(try await cache.cache.open("item")).url)
     }
 
     @Test func aBusyServerIsLeftAloneAsLongAsItAsks() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
-        let isBusy = Mutex(true)
+        let once = Once()
         let server = try HTTPTestServer { request in
-            let isRefused =
-                request.method == "GET"
-                && isBusy.withLock { isBusy in
-                    defer { isBusy = false }
-                    return isBusy
-                }
-            return isRefused ? TestAnswer(503, ["Retry-After": "7"]) : site.answer(to: request)
+            request.method == "GET" && once.isFirst
+                ? TestAnswer(503, ["Retry-After": "7"]) : site.answer(to: request)
         }
         #expect(await cache.download(request(server)).isStored)
         #expect(cache.clock.slept == [.seconds(7)])
     }
 
     @Test func twoVersionsAreNotMixed() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         let newer = noise(1_500_000, seed: 9)
-        let isChanged = Mutex(false)
+        let once = Once()
         let server = try HTTPTestServer { request in
-            if request.method == "GET", request.target == "/weights/b.bin",
-                isChanged.withLock({ value in
-                    defer { value = true }
-                    return !value
-                })
-            {
+            if request.method == "GET", request.target == "/weights/b.bin", once.isFirst {
                 site.change("/weights/a.bin") { $0 = TestResource(newer, entityTag: "\"2\"") }
                 return site.answer(to: request).cut(after: 2_000_000)
             }
@@ -214,8 +188,6 @@ import Testing
     }
 
     @Test func aFileThatChangesAfterItWasAnnouncedIsNotTaken() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         let server = try HTTPTestServer { request in
             defer {
                 if request.method == "GET", request.target == "/config.json" {
@@ -233,8 +205,6 @@ import Testing
     }
 
     @Test func aWrongDigestOfOneFileKeepsNothing() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         let server = try HTTPTestServer { site.answer(to: $0) }
         let wrong = Array(repeating: UInt8(1), count: 32)
         let outcome = await cache.download(request(server, expecting: ["weights/a.bin": [.sha256(wrong)]])) {
@@ -249,7 +219,6 @@ import Testing
     /// The last file, after which no byte comes.
     @Test(arguments: [true, false])
     func anEmptyFileHasADigest(isRight: Bool) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { [site = Site(["/a": Data("a".utf8), "/b": Data()])] in
             site.answer(to: $0)
         }
@@ -269,8 +238,6 @@ import Testing
     }
 
     @Test func aFileOfUnknownLengthIsNotBegun() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         let server = try HTTPTestServer { request in
             var answer = site.answer(to: request)
             if request.target == "/weights/b.bin" {
@@ -286,8 +253,6 @@ import Testing
     }
 
     @Test func aServerThatKnowsNoHeadIsAskedForTheFile() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         let server = try HTTPTestServer { $0.method == "HEAD" ? TestAnswer(405) : site.answer(to: $0) }
         #expect(await cache.download(request(server)).isStored)
         try expectWhole(try #require(try await cache.cache.open("item")).url)
@@ -296,7 +261,6 @@ import Testing
     @Test func roomForAllIsNeededBeforeTheFirstByte() async throws {
         let volume = ToldVolume(VolumeState(total: 1 << 34, available: 505 << 20))
         let cache = try await TestCache(volume: volume)
-        let site = Self.site
         let server = try HTTPTestServer { site.answer(to: $0) }
         let outcome = await cache.download(request(server, intent: .userRequested))
         guard case .cache(.insufficientSpace(let needed, _))? = outcome.error?.reason else {
@@ -313,7 +277,6 @@ import Testing
     }
 
     @Test func everyHostMustBeAllowed() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in TestAnswer(200) }
         var request = request(server)
         request.files[3].urlRequest.url = URL(string: "https://elsewhere.example/b.bin")
@@ -326,59 +289,49 @@ import Testing
     }
 
     @Test func anOpenedBundleIsReplacedByANewerVersion() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         let server = try HTTPTestServer { site.answer(to: $0) }
         var request = request(server)
         request.whenPromoted = .replaceIfUnmodified
         #expect(await cache.download(request).isStored)
         let opened = try #require(try await cache.cache.open("item"))
-        guard case .alreadyPromoted = await cache.download(request) else { Issue.record("modified"); return }
+        #expect(await cache.download(request).alreadyPromoted != nil)
         #expect(!server.requests.suffix(5).contains { $0.method == "GET" })
 
         site.change("/config.json") { $0 = TestResource(Data("[]".utf8), entityTag: "\"2\"") }
-        guard case .delivered(let newer) = await cache.download(request) else { Issue.record("left"); return }
+        let newer = try #require(await cache.download(request).delivered)
         #expect(newer.path == opened.path)
         #expect(try Data(contentsOf: newer.url.appending(path: "config.json")) == Data("[]".utf8))
 
         try Data("mine".utf8).write(to: newer.url.appending(path: "config.json"))
         site.change("/config.json") { $0 = TestResource(Data("()".utf8), entityTag: "\"3\"") }
         let count = server.requests.count
-        guard case .alreadyPromoted = await cache.download(request) else { Issue.record("replaced"); return }
+        #expect(await cache.download(request).alreadyPromoted != nil)
         #expect(server.requests.count == count)
         #expect(try Data(contentsOf: newer.url.appending(path: "config.json")) == Data("mine".utf8))
     }
 
     @Test func anOpenedFileIsReplacedByANewerVersion() async throws {
-        let cache = try await TestCache()
         let resource = Mutex(TestResource(content))
         let server = try HTTPTestServer { request in resource.withLock { $0.answer(to: request) } }
         var request = DownloadRequest(server.url())
         request.whenPromoted = .replaceIfUnmodified
         #expect(await cache.download(request).isStored)
         let opened = try #require(try await cache.cache.open("item"))
-        guard case .alreadyPromoted = await cache.download(request) else { Issue.record("modified"); return }
+        #expect(await cache.download(request).alreadyPromoted != nil)
         #expect(server.requests.last?.headers["if-none-match"] == "\"1\"")
         let newer = noise(3_000_000, seed: 3)
         resource.withLock { $0 = TestResource(newer, entityTag: "\"2\"") }
-        guard case .delivered(let file) = await cache.download(request) else { Issue.record("left"); return }
+        let file = try #require(await cache.download(request).delivered)
         #expect(file.path == opened.path)
         #expect(try Data(contentsOf: file.url) == newer)
     }
 
     @Test func aLostBundleIsDownloadedAgain() async throws {
-        let cache = try await TestCache()
-        let site = Self.site
         let server = try HTTPTestServer { site.answer(to: $0) }
-        guard case .delivered(let file) = await cache.download(request(server, intent: .userRequested)) else {
-            Issue.record("not delivered")
-            return
-        }
+        let file = try #require(await cache.download(request(server, intent: .userRequested)).delivered)
         try FileManager.default.removeItem(at: file.url)
         let outcomes = try await cache.downloader().rehydrate()
-        guard case .delivered(let again)? = outcomes.first?.outcome else {
-            Issue.record("\(outcomes)"); return
-        }
+        let again = try #require(outcomes.first?.outcome?.delivered)
         #expect(again.path == file.path)
         try expectWhole(again.url)
     }

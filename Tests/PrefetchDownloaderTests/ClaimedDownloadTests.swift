@@ -64,7 +64,7 @@ import Testing
         gate.open()
         #expect(await first.outcome.isStored)
         other.clock.goOn()
-        guard case .delivered(let file) = await second.outcome else { Issue.record("not delivered"); return }
+        let file = try #require(await second.outcome.delivered)
         #expect(try isContent(file.url))
         #expect(server.requests.count == 1)
         #expect(other.clock.slept.allSatisfy { $0 <= .milliseconds(200) })
@@ -78,10 +78,7 @@ import Testing
         await first.hasReceived(2_200_000)
         var wanted = DownloadRequest(server.url())
         wanted.intent = .userRequested
-        guard case .delivered = await other.downloader().prefetch(wanted).outcome else {
-            Issue.record("not delivered")
-            return
-        }
+        #expect(await other.downloader().prefetch(wanted).outcome.delivered != nil)
         let waited = other.clock.slept.reduce(.zero, +)
         #expect((Waits.longestForUser..<Waits.longestForUser + .seconds(1)).contains(waited))
         gate.open()
@@ -100,10 +97,7 @@ import Testing
         await other.clock.hasSlept(1)
         var wanted = DownloadRequest(server.url())
         wanted.intent = .userRequested
-        guard case .delivered = await downloader.prefetch(wanted).outcome else {
-            Issue.record("not delivered")
-            return
-        }
+        #expect(await downloader.prefetch(wanted).outcome.delivered != nil)
         #expect(await waiting.outcome.isStored)
         gate.open()
         _ = await first.outcome

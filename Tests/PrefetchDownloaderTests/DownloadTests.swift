@@ -11,8 +11,11 @@ import Testing
 
 /// Downloads from a server that behaves.
 @Suite struct DownloadTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     @Test func theContentIsInTheCacheAsItWasServed() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         let outcome = await cache.download(
             DownloadRequest(
@@ -31,7 +34,6 @@ import Testing
         ("Reader/2", "Player/3", "Player/3"),
     ])
     func requestsSayWhoSendsThem(configured: String?, ofRequest: String?, sent: String) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         var urlRequest = URLRequest(url: server.url())
         urlRequest.setValue(ofRequest, forHTTPHeaderField: "User-Agent")
@@ -44,40 +46,31 @@ import Testing
 
     @Test(arguments: [true, false])
     func whatTheUserAsksForAndIsCachedIsOpened(isAskedFor: Bool) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         var request = DownloadRequest(server.url())
         request.whenCached = isAskedFor ? .revalidate : .keep
         #expect(await cache.download(request).isStored)
         request.intent = .userRequested
-        guard case .delivered(let file) = await cache.download(request) else {
-            Issue.record("not delivered"); return
-        }
+        let file = try #require(await cache.download(request).delivered)
         #expect(try isContent(file.url))
         #expect(server.requests.count == (isAskedFor ? 2 : 1))
         #expect(try await cache.cache.items().isEmpty)
     }
 
     @Test func whatTheUserAskedForIsAtItsDestination() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         var request = DownloadRequest(server.url())
         request.intent = .userRequested
-        guard case .delivered(let file) = await cache.download(request) else {
-            Issue.record("not delivered"); return
-        }
+        let file = try #require(await cache.download(request).delivered)
         #expect(try isContent(file.url))
         #expect(try await cache.cache.items().isEmpty)
         // And once more.
-        guard case .alreadyPromoted(let same) = await cache.download(request) else {
-            Issue.record("again"); return
-        }
+        let same = try #require(await cache.download(request).alreadyPromoted)
         #expect(same.path == file.path)
         #expect(server.requests.count == 1)
     }
 
     @Test func anEmptyContentIsAContent() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in TestAnswer(200) }
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(try await cache.holds(Data()))
@@ -86,14 +79,12 @@ import Testing
     @Test(arguments: [ContentExpectation.length(5_500_000), .sha256(contentDigest)])
     func aContentThatEndsWithItsConnectionIsStoredIfItIsAsExpected(expected: ContentExpectation) async throws
     {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in TestAnswer(200, body: content).endingWithItsConnection }
         #expect(await cache.download(DownloadRequest(server.url(), "item", expected)).isStored)
         #expect(try await cache.holds(content))
     }
 
     @Test func eventsTellTheWholeStory() async throws {
-        let cache = try await TestCache()
         let gate = Gate()
         let server = try HTTPTestServer { resource.answer(to: $0).after(0) { gate.wait() } }
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))
@@ -116,7 +107,6 @@ import Testing
     }
 
     @Test func manyDownloadsShareFewConnections() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestAnswer(200, body: Data($0.target.utf8)) }
         let requests = try (0..<40).map { number in
             DownloadRequest(server.url("/\(number)"), try ItemKey("item \(number)"))

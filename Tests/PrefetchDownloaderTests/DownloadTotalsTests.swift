@@ -8,10 +8,12 @@ import Testing
 
 /// What a downloader tells of all its downloads.
 @Suite struct DownloadTotalsTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     @Test func bytesAreCountedOnceReceivedAgainAndInVain() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 3_400_000) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 3_400_000)
         let downloader = cache.downloader()
         #expect(downloader.totals == DownloadTotals())
         #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome.isStored)
@@ -28,7 +30,6 @@ import Testing
     }
 
     @Test func redirectsAreRequestsToo() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { request in
             guard request.target != "/there" else { return resource.answer(to: request) }
             var answer = TestAnswer()
@@ -42,7 +43,6 @@ import Testing
     }
 
     @Test func everyDownloadIsInTheStreamOnce() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0) }
         let downloader = cache.downloader()
         let (events, others) = (downloader.events, downloader.events)
@@ -71,7 +71,6 @@ import Testing
     }
 
     @Test func theStreamEndsWithTheDownloader() async throws {
-        let cache = try await TestCache()
         var downloader: PrefetchDownloader? = cache.downloader()
         let events = try #require(downloader).events
         downloader = nil

@@ -88,10 +88,7 @@ import Testing
     @Test func aUserRequestedFileIsDelivered() async throws {
         var request = DownloadRequest(Self.url)
         request.intent = .userRequested
-        guard case .delivered = await finish(request, try response()) else {
-            Issue.record("not delivered")
-            return
-        }
+        #expect(await finish(request, try response()).delivered != nil)
         #expect(try isContent(cache.documents.appending(path: "File")))
         #expect(!isThere)
     }
@@ -158,10 +155,7 @@ import Testing
         #expect(await finish(response: try response()).isStored)
         let opened = try #require(try await cache.cache.open("item"))
         try content.write(to: file)
-        guard case .alreadyPromoted(let file) = await finish(response: try response()) else {
-            Issue.record("stored")
-            return
-        }
+        let file = try #require(await finish(response: try response()).alreadyPromoted)
         #expect(file.path == opened.path)
         #expect(!isThere)
         try content.write(to: self.file)

@@ -11,6 +11,10 @@ import Testing
 
 /// Sources whose items nobody opens are not downloaded, if the app wants that.
 @Suite struct GateTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     private static let count = 30
 
     private func server() throws -> HTTPTestServer {
@@ -60,7 +64,6 @@ import Testing
     }
 
     @Test func aSourceThatNobodyOpensIsPausedButForATrickle() async throws {
-        let cache = try await TestCache()
         try await month(cache)
         let server = try server()
         #expect(try await cache.cache.outlook().sources.filter(\.isPaused).map(\.source) == ["ignored"])
@@ -80,7 +83,6 @@ import Testing
     }
 
     @Test func theGateIsOpenByDefaultAndForWhatIsWantedAnyway() async throws {
-        let cache = try await TestCache()
         try await month(cache)
         let server = try server()
         var requests = try requests(server, "ignored")
@@ -97,7 +99,6 @@ import Testing
 
     /// What another session has downloaded is refused as late as that, and stays where it is.
     @Test func filesOfOtherSessionsPassTheGateToo() async throws {
-        let cache = try await TestCache()
         try await month(cache)
         let (source, file) = (try server(), cache.container.appending(path: "download.tmp"))
         let downloader = cache.downloader { $0.gate = .pausingUnopenedSources }
@@ -121,7 +122,6 @@ import Testing
 
     /// What was refused is remembered: whoever looks for it shows that the source is wanted again.
     @Test func interestThatReturnsOpensTheGate() async throws {
-        let cache = try await TestCache()
         try await month(cache)
         let server = try server()
         let requests = try requests(server, "ignored")
@@ -138,7 +138,6 @@ import Testing
 
     /// What was declined, missed and followed by other changes before any of it was written is counted in that order.
     @Test func aMissIsOfWhatWasDeclinedJustBefore() async throws {
-        let cache = try await TestCache()
         try await month(cache)
         let requests = try requests(try server(), "ignored")
         // Whatever the trickle lets through is stored, which follows the miss.
@@ -155,7 +154,6 @@ import Testing
     }
 
     @Test func bytesThatAreFetchedAgainOrInVainAreCounted() async throws {
-        let cache = try await TestCache()
         let body = noise(3_000_000)
         // Without a validator nothing is kept, and the second attempt begins anew.
         let server = try HTTPTestServer(

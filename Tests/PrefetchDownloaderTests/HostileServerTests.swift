@@ -11,6 +11,10 @@ import Testing
 
 /// What servers send that is seldom seen, or wrong: all of it has a defined end, and none of it ends the process.
 @Suite struct HostileServerTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     enum Outcome: Sendable {
         case stored
         case failed(DownloadError.Reason)
@@ -232,7 +236,6 @@ import Testing
 
     @Test(arguments: answers)
     func everyAnswerHasItsOutcome(answer: Answer) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in .raw(answer.bytes) }
         let outcome = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
         let content = try await cache.cache.read("item")
@@ -252,7 +255,6 @@ import Testing
 
     @Test(arguments: ["http://[::1]:", "HTTP://[::1]:", "Http://[0:0::1]:"])
     func anIPv6AddressIsReached(prefix: String) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer(isIPv6: true) { resource.answer(to: $0) }
         let outcome = await cache.download(try request("\(prefix)\(server.port)/file")) { configuration in
             configuration.hosts = ["::1", "0:0::1"]
@@ -263,7 +265,6 @@ import Testing
     }
 
     @Test func aRedirectToAnIPv6AddressIsFollowed() async throws {
-        let cache = try await TestCache()
         let target = try HTTPTestServer(isIPv6: true) { resource.answer(to: $0) }
         let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": "//[::1]:\(target.port)/x"]) }
         let request = DownloadRequest(server.url())
@@ -279,7 +280,6 @@ import Testing
 
     /// The server closes it after each answer, without saying so.
     @Test func aConnectionThatWasClosedMeanwhileIsReplaced() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0).cut(after: content.count, .drop) }
         let downloader = cache.downloader { $0.attempts = 1 }
         for number in 0..<10 {
@@ -291,7 +291,6 @@ import Testing
 
     /// A field of the request cannot add others to it.
     @Test func aLineBreakInAFieldIsNotSent() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0) }
         var request = URLRequest(url: server.url())
         request.setValue("a\r\nX-Injected: b", forHTTPHeaderField: "X-Mine")

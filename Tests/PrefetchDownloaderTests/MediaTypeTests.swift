@@ -7,6 +7,10 @@ import Testing
 
 /// Pages in the place of content: of networks that want a login, and of servers with an error.
 @Suite struct MediaTypeTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     private static func page(_ type: String = "text/html") -> TestAnswer {
         TestAnswer(200, ["Content-Type": type], body: Data("<html>Please log in</html>".utf8))
     }
@@ -15,7 +19,6 @@ import Testing
         "/a.mp3", "/a.M4B?x=1", "/a.webm", "/a.jpeg", "/a.tar.gz", "/a.zip", "/a.pdf", "/a.epub",
     ])
     func aPageIsNotTheFile(path: String) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer(
             inTurn: { _ in Self.page("Text/HTML; charset=utf-8") },
             { _ in Self.page("application/xhtml+xml") },
@@ -30,7 +33,6 @@ import Testing
     }
 
     @Test func aPageIsSaidAndLeavesWhatIsThere() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer(
             inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { _ in Self.page() },
             { resource.answer(to: $0) }, { _ in Self.page() })
@@ -48,7 +50,6 @@ import Testing
 
     @Test(arguments: ["/", "/a", "/a.html", "/a.txt", "/feed.xml", "/mp3"])
     func aPageMayBeWhatIsWanted(path: String) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in Self.page() }
         #expect(await cache.download(DownloadRequest(server.url(path))).isStored)
     }
@@ -60,7 +61,6 @@ import Testing
         ("audio/*", "text/html", false), ("text/html", "text/html", true), ("*/*", "text/html", true),
     ])
     func theTypeIsExpected(expected: String, type: String, isStored: Bool) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in Self.page(type) }
         let outcome = await cache.download(
             DownloadRequest(server.url("/a.mp3"), "item", .mediaType(expected)))
@@ -71,7 +71,6 @@ import Testing
 
     @Test(arguments: [true, false])
     func aPageIsNoFileOfABundle(answersHead: Bool) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { request in
             if request.method == "HEAD", answersHead { resource.answer(to: request) } else { Self.page() }
         }

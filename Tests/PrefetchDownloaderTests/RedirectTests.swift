@@ -11,6 +11,10 @@ import Testing
 
 /// Where a downloader goes, and what it tells whom.
 @Suite struct RedirectTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     private static let secrets = [
         "Authorization": "Bearer secret", "Cookie": "secret=1", "X-API-Key": "secret",
     ]
@@ -24,7 +28,6 @@ import Testing
 
     @Test(arguments: [301, 302, 303, 307, 308])
     func aRedirectWithinAnOriginKeepsCredentials(status: Int) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { request in
             request.target == "/old"
                 ? TestAnswer(status, ["Location": "/new?x=1"], body: Data("moved".utf8))
@@ -44,7 +47,6 @@ import Testing
         "://x", ":", "mailto:x", "//\u{0}", "/\u{1F600}", "//xn--/", "//\u{FFFF}/", "\\\\h\\x", "//h\\x/",
     ])
     func noTargetEndsTheProcess(_ target: String) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { request in
             request.target == "/old" ? TestAnswer(302, ["Location": target]) : TestAnswer(404)
         }
@@ -55,7 +57,6 @@ import Testing
     }
 
     @Test func anotherOriginIsToldNoSecret() async throws {
-        let cache = try await TestCache()
         let other = try HTTPTestServer { resource.answer(to: $0) }
         let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": other.url().absoluteString]) }
         #expect(await cache.download(request(server.url())).isStored)
@@ -68,9 +69,7 @@ import Testing
     }
 
     @Test func aRestIsAskedForBehindARedirect() async throws {
-        let cache = try await TestCache()
-        let other = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        let other = try HTTPTestServer(breakingAt: 2_200_000)
         let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": other.url().absoluteString]) }
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(other.requests.map(\.rangeStart) == [nil, 2 << 20])
@@ -78,7 +77,6 @@ import Testing
     }
 
     @Test func aLoopEnds() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestAnswer(302, ["Location": $0.target == "/a" ? "/b" : "/a"]) }
         let outcome = await cache.download(DownloadRequest(server.url("/a"))) { $0.redirects = 3 }
         #expect(outcome.error?.reason == .tooManyRedirects(limit: 3))
@@ -91,7 +89,6 @@ import Testing
         ("http://127.0.0.2/x", "http://127.0.0.2"), ("ftp://127.0.0.1/x", "ftp://127.0.0.1"),
     ])
     func aRedirectToWhereNothingIsAllowedIsNotFollowed(target: String, origin: String) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": target]) }
         let error = await cache.download(DownloadRequest(server.url())).error
         guard case .redirect(let to)? = error?.reason else {
@@ -102,13 +99,11 @@ import Testing
 
     @Test(arguments: ["file:///etc/passwd", "javascript:alert(1)", "data:,x", "mailto:a@b"])
     func aRedirectToNoServerIsNotFollowed(target: String) async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": target]) }
         #expect(await cache.download(DownloadRequest(server.url())).error?.reason == .redirect(to: "nowhere"))
     }
 
     @Test func aRedirectWithoutAPlaceIsAnError() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in TestAnswer(302) }
         #expect(await cache.download(DownloadRequest(server.url())).error?.reason == .redirect(to: "nowhere"))
     }
@@ -155,7 +150,6 @@ import Testing
     }
 
     @Test func nobodyIsAskedWhoIsNotAllowed() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0) }
         let outcome = await cache.download(DownloadRequest(server.url())) { $0.hosts = ["example.org"] }
         #expect(outcome.error?.reason == .hostNotAllowed)

@@ -7,6 +7,10 @@ import Testing
 
 /// Files that no backup contained are downloaded again.
 @Suite struct RehydrationTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     private func request(_ server: HTTPTestServer, _ key: ItemKey = "film", isRecorded: Bool = true)
         throws -> DownloadRequest
     {
@@ -27,7 +31,6 @@ import Testing
     }
 
     @Test func aLostFileIsBackWhereItWas() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         let file = try await loseFilm(cache, server)
         let listed = try await cache.downloader().rehydrate(dryRun: true)
@@ -36,9 +39,8 @@ import Testing
         #expect(server.requests.count == 1)
 
         let outcomes = try await cache.downloader().rehydrate()
-        guard case .delivered(let again)? = outcomes.first?.outcome, outcomes.count == 1 else {
-            Issue.record("\(outcomes)"); return
-        }
+        #expect(outcomes.count == 1)
+        let again = try #require(outcomes.first?.outcome?.delivered)
         #expect(again.path == file.path)
         #expect(try isContent(again.url))
         #expect(again.backup == .exclude)
@@ -50,7 +52,6 @@ import Testing
     }
 
     @Test func otherContentIsNotTakenForTheLostFile() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer(
             inTurn: { TestResource(content).answer(to: $0) },
             { TestResource(noise(content.count, seed: 2)).answer(to: $0) })
@@ -63,7 +64,6 @@ import Testing
     }
 
     @Test func aFileThatHasTakenTheNameStays() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         let file = try await loseFilm(cache, server)
         try Data("the user's".utf8).write(to: file.url)
@@ -74,7 +74,6 @@ import Testing
     }
 
     @Test func withoutAURLItIsListedOnly() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         let file = try await loseFilm(cache, server, isRecorded: false)
         let outcomes = try await cache.downloader().rehydrate()
@@ -85,7 +84,6 @@ import Testing
     }
 
     @Test func aURLWithAPasswordIsNotRecorded() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
         var request = try request(server)
         request.recordedURL = URL(string: "http://user:password@127.0.0.1/film")

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTestServer
 import PrefetchCaching
@@ -7,12 +8,14 @@ import Testing
 
 /// Downloads that break off and go on.
 @Suite struct ResumeTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     private static let chunk: Int64 = 1 << 20
 
     @Test func aBrokenConnectionCostsLessThanAChunk() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 3_400_000) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 3_400_000)
         let download = cache.downloader().prefetch(
             DownloadRequest(server.url(), "item", .sha256(contentDigest)))
         #expect(await download.outcome.isStored)
@@ -25,7 +28,6 @@ import Testing
 
     /// A server that is just being restarted accepts and says nothing.
     @Test func aConnectionThatIsClosedBeforeItsAnswerIsTriedAgain() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer(
             inTurn: { _ in
                 var answer = TestAnswer()
@@ -39,7 +41,6 @@ import Testing
     }
 
     @Test func everyTryThatBringsItFurtherIsTheFirstOfANewRow() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { request in resource.answer(to: request).cut(after: 1_100_000) }
         // Five tries bring it to five chunks, and the sixth and last piece is shorter than that.
         let outcome = await cache.download(DownloadRequest(server.url())) { $0.attempts = 2 }
@@ -49,7 +50,6 @@ import Testing
     }
 
     @Test func aTryThatBringsNothingCounts() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 700_000) }
         let outcome = await cache.download(DownloadRequest(server.url())) { $0.attempts = 3 }
         #expect(outcome.error?.reason == .truncated(received: 700_000, announced: 5_500_000))
@@ -58,7 +58,6 @@ import Testing
     }
 
     @Test func theNextDownloaderGoesOn() async throws {
-        let cache = try await TestCache()
         let gate = Gate()
         let server = try HTTPTestServer(
             inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
@@ -78,7 +77,6 @@ import Testing
 
     /// The partial had been taken over by then.
     @Test func aServerThatIsGoneLeavesThePartial() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 2_200_000) }
         _ = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
         server.close()
@@ -90,16 +88,11 @@ import Testing
 
     /// Half of it was prefetched when the user asked for it.
     @Test func whatTheUserAsksForGoesOnWhereItWas() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 2_200_000)
         var request = DownloadRequest(server.url(), "item", .sha256(contentDigest))
         _ = await cache.download(request) { $0.attempts = 1 }
         request.intent = .userRequested
-        guard case .delivered(let file) = await cache.download(request) else {
-            Issue.record("not delivered")
-            return
-        }
+        let file = try #require(await cache.download(request).delivered)
         #expect(try isContent(file.url))
         #expect(server.requests.last?.rangeStart == 2 << 20)
         #expect(try await cache.keptBytes() == 0)
@@ -108,17 +101,12 @@ import Testing
 
     /// The cache takes nothing more, and the user gets it all the same.
     @Test func whatTheUserAsksForDoesWithoutTheCache() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 2_200_000)
         var request = DownloadRequest(server.url())
         _ = await cache.download(request) { $0.attempts = 1 }
         try await cache.cache.configure { $0.isStoringEnabled = false }
         request.intent = .userRequested
-        guard case .delivered(let file) = await cache.download(request) else {
-            Issue.record("not delivered")
-            return
-        }
+        let file = try #require(await cache.download(request).delivered)
         #expect(try isContent(file.url))
         #expect(server.requests.last?.rangeStart == nil)
         #expect(try await cache.keptBytes() == 0)
@@ -126,9 +114,7 @@ import Testing
 
     /// What is damaged is cut off before the server is asked, and not asked for in the middle of an answer.
     @Test func aDamagedPartialIsAskedForFromWhereItIsSound() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 3_400_000) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 3_400_000)
         _ = await cache.download(DownloadRequest(server.url())) { $0.attempts = 1 }
         try cache.damagePartial("item", at: (2 << 20) + 1000)
         #expect(
@@ -138,7 +124,6 @@ import Testing
     }
 
     @Test func aDateServesWhereThereIsNoTag() async throws {
-        let cache = try await TestCache()
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let dated = TestResource(content, entityTag: nil, lastModified: date)
         let server = try HTTPTestServer(
@@ -151,7 +136,6 @@ import Testing
     /// A weak tag, no validator at all, and a date that is too young to tell two versions apart.
     @Test(arguments: [["ETag": "W/\"1\""], [:], ["Last-Modified": "young"]])
     func withoutASureValidatorItStartsAnew(headers: [String: String]) async throws {
-        let cache = try await TestCache()
         // However long the test takes.
         let young = Date(timeIntervalSinceNow: 3600).inHTTP
         let headers = headers.mapValues { $0 == "young" ? young : $0 }
@@ -166,7 +150,6 @@ import Testing
     /// The server changes a content twice within a second. By this machine's clock that was decades ago.
     @Test(arguments: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:36 GMT", nil])
     func twoVersionsOfOneSecondAreNotSpliced(sent: String?) async throws {
-        let cache = try await TestCache()
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let old = TestResource(content, entityTag: nil, lastModified: date)
         let new = TestResource(noise(5_500_000, seed: 2), entityTag: nil, lastModified: date)
@@ -182,93 +165,87 @@ import Testing
         #expect(server.requests.map(\.rangeStart) == [nil, nil])
     }
 
-    @Test func aServerThatIgnoresRangesIsReadFromTheStart() async throws {
-        let cache = try await TestCache()
-        var whole = resource
-        whole.takesRanges = false
-        let server = try HTTPTestServer(
-            inTurn: { [whole] in whole.answer(to: $0).cut(after: 2_200_000) },
-            { [whole] in whole.answer(to: $0) })
-        #expect(await cache.download(DownloadRequest(server.url(), "item", .sha256(contentDigest))).isStored)
-        #expect(server.requests[1].rangeStart == 2 << 20)
-        #expect(try await cache.holds(content))
+    /// How a server answers the request for the rest, and what is stored in the end.
+    struct Rest: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var first = resource
+        let answer: HTTPTestServer.Handler
+        var last = resource
+        /// Where the requests begin.
+        var starts = [nil, 2 << 20, nil]
+
+        /// A range with these headers.
+        static func range(
+            _ name: String, _ headers: [String: String], of first: TestResource = resource,
+            _ range: String = "2097152-5499999/5500000", last: TestResource = resource
+        ) -> Rest {
+            let headers = headers.merging(["Content-Range": "bytes \(range)"]) { $1 }
+            return Rest(
+                testDescription: "\(name) \(range)", first: first,
+                answer: { _ in TestAnswer(206, headers, body: last.content.dropFirst(2 << 20)) }, last: last)
+        }
     }
 
-    @Test func aChangedVersionIsReadFromTheStart() async throws {
-        let cache = try await TestCache()
-        let new = TestResource(noise(4_000_000, seed: 2), entityTag: "\"2\"")
+    private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+    private static let rests: [Rest] = {
+        let newer = TestResource(noise(5_500_000, seed: 2), entityTag: "\"2\"")
+        let shorter = TestResource(noise(4_000_000, seed: 2), entityTag: "\"2\"")
+        let dated = TestResource(content, entityTag: "W/\"1\"", lastModified: date)
+        let unasked = [
+            "0-3402847/5500000", "2097153-5499999/5500000", "2097152-5499998/5500000", "2097152-5499999/*",
+            "*/5500000", "=2097152-5499999/5500000", "nonsense", "",
+        ]
+        // All that these answers say of themselves is true. A part that is all of it is as good as any other answer.
+        let elsewhere = [0, 1 << 20, (2 << 20) + 1].map { start in
+            Rest(
+                testDescription: "from \(start)",
+                answer: { _ in
+                    TestAnswer(
+                        206, ["ETag": "\"1\"", "Content-Range": "bytes \(start)-5499999/5500000"],
+                        body: content.dropFirst(start))
+                }, starts: start == 0 ? [nil, 2 << 20] : [nil, 2 << 20, nil])
+        }
+        return [
+            Rest(
+                testDescription: "no ranges",
+                answer: { _ in TestAnswer(200, ["ETag": "\"1\""], body: content) },
+                starts: [nil, 2 << 20]),
+            Rest(
+                testDescription: "changed", answer: { shorter.answer(to: $0) }, last: shorter,
+                starts: [nil, 2 << 20]),
+            // A server that knows `Range` and not `If-Range`.
+            .range("another version", ["ETag": "\"2\""], last: newer),
+            // A server must send the tag that it was asked for.
+            .range("no tag", [:], last: newer),
+            .range(
+                "another date", ["Last-Modified": "Mon, 07 Nov 1994 08:49:37 GMT"], of: dated, last: newer),
+            .range("a tag that is another one's", ["ETag": "W/\"2\""], of: dated, last: newer),
+            Rest(
+                testDescription: "not there",
+                answer: { _ in TestAnswer(416, ["Content-Range": "bytes */1000"]) }),
+        ] + unasked.map { .range("unasked", ["ETag": "\"1\""], $0) } + elsewhere
+    }()
+
+    @Test(arguments: rests) func onlyTheRestOfTheSameVersionIsAppended(rest: Rest) async throws {
         let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { new.answer(to: $0) })
-        #expect(await cache.download(DownloadRequest(server.url())).isStored)
-        #expect(try await cache.holds(new.content))
-        #expect(try await cache.cache.metadata(of: "item")?.validator.entityTag == "\"2\"")
+            inTurn: { rest.first.answer(to: $0).cut(after: 2_200_000) }, rest.answer,
+            { rest.last.answer(to: $0) })
+        var request = DownloadRequest(server.url())
+        // A digest would make up for what was appended wrongly, by a third request.
+        if rest.starts.count == 2 {
+            request.expectations = [.sha256(Array(SHA256.hash(data: rest.last.content)))]
+        }
+        #expect(await cache.download(request).isStored)
+        #expect(try await cache.holds(rest.last.content))
+        #expect(server.requests.map(\.rangeStart) == rest.starts)
+        #expect(server.requests[1].headers["if-range"] == (rest.first.lastModified ?? "\"1\""))
+        #expect(try await cache.cache.metadata(of: "item")?.validator.entityTag == rest.last.entityTag)
         #expect(try await cache.keptBytes() == 0)
-    }
-
-    /// A server that knows `Range` and not `If-Range` answers with the rest of another version.
-    @Test func theRestOfAnotherVersionIsNotAppended() async throws {
-        let cache = try await TestCache()
-        let new = TestResource(noise(5_500_000, seed: 2), entityTag: "\"2\"")
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
-            { request in
-                TestAnswer(
-                    206, ["ETag": "\"2\"", "Content-Range": "bytes 2097152-5499999/5500000"],
-                    body: new.content.dropFirst(2 << 20))
-            }, { new.answer(to: $0) })
-        #expect(await cache.download(DownloadRequest(server.url())).isStored)
-        #expect(try await cache.holds(new.content))
-        #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20, nil])
-    }
-
-    /// The date was asked for, and the answer has another one, or a tag that is another one's.
-    @Test(arguments: [["Last-Modified": "Mon, 07 Nov 1994 08:49:37 GMT"], ["ETag": "W/\"2\""]])
-    func theRestOfAnotherDateIsNotAppended(headers: [String: String]) async throws {
-        let cache = try await TestCache()
-        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        let old = TestResource(content, entityTag: "W/\"1\"", lastModified: date)
-        let new = TestResource(noise(5_500_000, seed: 2), entityTag: "\"2\"")
-        let server = try HTTPTestServer(
-            inTurn: { old.answer(to: $0).cut(after: 2_200_000) },
-            { request in
-                TestAnswer(
-                    206, headers.merging(["Content-Range": "bytes 2097152-5499999/5500000"]) { $1 },
-                    body: new.content.dropFirst(2 << 20))
-            }, { new.answer(to: $0) })
-        #expect(await cache.download(DownloadRequest(server.url())).isStored)
-        #expect(server.requests[1].headers["if-range"] == date)
-        #expect(try await cache.holds(new.content))
-        #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20, nil])
-    }
-
-    /// A server must send the tag that it was asked for.
-    @Test func theRestOfNobodyKnowsWhatIsNotAppended() async throws {
-        let cache = try await TestCache()
-        let new = TestResource(noise(5_500_000, seed: 2), entityTag: "\"2\"")
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
-            { request in
-                TestAnswer(
-                    206, ["Content-Range": "bytes 2097152-5499999/5500000"],
-                    body: new.content.dropFirst(2 << 20))
-            }, { new.answer(to: $0) })
-        #expect(await cache.download(DownloadRequest(server.url())).isStored)
-        #expect(try await cache.holds(new.content))
-    }
-
-    @Test func aRangeThatIsNotThereStartsAnew() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) },
-            { _ in TestAnswer(416, ["Content-Range": "bytes */1000"]) }, { resource.answer(to: $0) })
-        #expect(await cache.download(DownloadRequest(server.url())).isStored)
-        #expect(server.requests.map(\.rangeStart) == [nil, 2 << 20, nil])
-        #expect(try await cache.holds(content))
     }
 
     /// All bytes came, and the process died before it could say so.
     @Test func aPartialThatIsWholeIsConfirmedAndNotDownloaded() async throws {
-        let cache = try await TestCache()
         let whole = TestResource(noise(3 << 20))
         let server = try HTTPTestServer { whole.answer(to: $0) }
         let metadata = DownloadRequest(server.url()).metadata(Validator(entityTag: "\"1\""))
@@ -285,9 +262,7 @@ import Testing
     }
 
     @Test func anotherDestinationStartsAnew() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 2_200_000)
         var request = DownloadRequest(server.url())
         _ = await cache.download(request) { $0.attempts = 1 }
         request.destination = .documents("Other")

@@ -8,11 +8,18 @@ import Testing
 
 /// Keys that are in the cache, or were opened.
 @Suite struct RevalidationTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     private let small = TestResource(Data("one".utf8), entityTag: "\"1\"")
     private let newer = TestResource(Data("two".utf8), entityTag: "\"2\"")
 
+    private func twoVersions() throws -> HTTPTestServer {
+        try HTTPTestServer(inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+    }
+
     @Test func anItemThatIsCurrentCostsNothing() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { [small] in small.answer(to: $0) }
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         let sent = server.bodyBytesSent
@@ -22,9 +29,7 @@ import Testing
     }
 
     @Test func aDigestDecidesWithoutTheServer() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        let server = try twoVersions()
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         func request(_ content: Data) -> DownloadRequest {
             DownloadRequest(server.url(), "item", .sha256(Array(SHA256.hash(data: content))))
@@ -39,7 +44,6 @@ import Testing
 
     /// The caller knows better than the server what it should be.
     @Test func whatHasAnotherLengthThanIsExpectedIsDownloaded() async throws {
-        let cache = try await TestCache()
         let longer = TestResource(Data("three".utf8), entityTag: "\"1\"")
         let server = try HTTPTestServer(
             inTurn: { [small] in small.answer(to: $0) }, { longer.answer(to: $0) })
@@ -53,7 +57,6 @@ import Testing
     }
 
     @Test func aDateIsAskedForWhereThereIsNoTag() async throws {
-        let cache = try await TestCache()
         let dated = TestResource(
             Data("one".utf8), entityTag: nil, lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
         let server = try HTTPTestServer { dated.answer(to: $0) }
@@ -63,9 +66,7 @@ import Testing
     }
 
     @Test func aNewVersionTakesThePlaceOfTheOldOne() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        let server = try twoVersions()
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(try await cache.holds(newer.content))
@@ -73,7 +74,6 @@ import Testing
     }
 
     @Test func aNewVersionThatBreaksOffLeavesTheOldOne() async throws {
-        let cache = try await TestCache()
         let large = TestResource(content, entityTag: "\"2\"")
         let server = try HTTPTestServer(
             inTurn: { [small] in small.answer(to: $0) }, { large.answer(to: $0).cut(after: 2_200_000) },
@@ -88,7 +88,6 @@ import Testing
     }
 
     @Test func theCallerMayAskNobodyOrInAnyCase() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { [small] in small.answer(to: $0) }
         var request = DownloadRequest(server.url())
         #expect(await cache.download(request).isStored)
@@ -107,7 +106,6 @@ import Testing
         ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 +0000"), ("Last-Modified", "1994-11-06T08:49:37Z"),
     ])
     func whatIsOddIsSentBackAsItCame(name: String, value: String) async throws {
-        let cache = try await TestCache()
         let condition = name == "ETag" ? "if-none-match" : "if-modified-since"
         let server = try HTTPTestServer(
             inTurn: { _ in TestAnswer(200, [name: value], body: content).cut(after: 2_200_000) },
@@ -129,7 +127,6 @@ import Testing
     /// Nothing tells whether it is still the same.
     @Test(arguments: [3, 16 << 20])
     func anItemWithoutAValidatorIsFetchedAnew(length: Int) async throws {
-        let cache = try await TestCache()
         let (old, new) = (noise(length), noise(length, seed: 2))
         let server = try HTTPTestServer(
             inTurn: { _ in TestAnswer(body: old) }, { _ in TestAnswer(body: new) })
@@ -145,7 +142,6 @@ import Testing
 
     @Test(arguments: Change.allCases)
     func aLargeItemWithoutAValidatorIsCompared(change: Change) async throws {
-        let cache = try await TestCache()
         let old = noise((16 << 20) + 1)
         var new = old
         switch change {
@@ -173,24 +169,17 @@ import Testing
     }
 
     @Test func whatWasOpenedIsLeftAlone() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        let server = try twoVersions()
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         let file = try #require(try await cache.cache.open("item"))
-        guard case .alreadyPromoted(let same) = await cache.download(DownloadRequest(server.url())) else {
-            Issue.record("asked")
-            return
-        }
+        let same = try #require(await cache.download(DownloadRequest(server.url())).alreadyPromoted)
         #expect(same.path == file.path)
         #expect(server.requests.count == 1)
         #expect(try Data(contentsOf: file.url) == small.content)
     }
 
     @Test func whatWasOpenedStaysBesideTheNewVersionThatTheCallerWants() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        let server = try twoVersions()
         var request = DownloadRequest(server.url())
         #expect(await cache.download(request).isStored)
         let file = try #require(try await cache.cache.open("item"))
@@ -204,7 +193,6 @@ import Testing
 
     /// A part of the new version is there already.
     @Test func aNewVersionOfWhatWasOpenedGoesOn() async throws {
-        let cache = try await TestCache()
         let large = TestResource(content, entityTag: "\"2\"")
         let server = try HTTPTestServer(
             inTurn: { [small] in small.answer(to: $0) }, { large.answer(to: $0).cut(after: 2_200_000) },
@@ -224,9 +212,7 @@ import Testing
     }
 
     @Test func whatWasOpenedIsNotForgottenForARefusal() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        let server = try twoVersions()
         var request = DownloadRequest(server.url())
         #expect(await cache.download(request).isStored)
         let file = try #require(try await cache.cache.open("item"))
@@ -237,20 +223,12 @@ import Testing
     }
 
     @Test func whatTheUserWantsAnewGoesBesideTheFirst() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { [small] in small.answer(to: $0) }, { [newer] in newer.answer(to: $0) })
+        let server = try twoVersions()
         var request = DownloadRequest(server.url())
         request.intent = .userRequested
-        guard case .delivered(let file) = await cache.download(request) else {
-            Issue.record("not delivered")
-            return
-        }
+        let file = try #require(await cache.download(request).delivered)
         request.whenPromoted = .storeAgain
-        guard case .delivered(let second) = await cache.download(request) else {
-            Issue.record("not delivered")
-            return
-        }
+        let second = try #require(await cache.download(request).delivered)
         #expect(second.path != file.path)
         #expect(try Data(contentsOf: file.url) == small.content)
         #expect(try Data(contentsOf: second.url) == newer.content)
@@ -259,7 +237,6 @@ import Testing
 
     /// The record goes only when there is something to take its place.
     @Test func whatWasOpenedIsNotForgottenForAnError() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer(inTurn: { [small] in small.answer(to: $0) }, { _ in TestAnswer(404) })
         var request = DownloadRequest(server.url())
         #expect(await cache.download(request).isStored)
@@ -270,7 +247,6 @@ import Testing
     }
 
     @Test func anItemThatIsGoneWhenTheServerConfirmsItIsDownloaded() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { request in
             guard request.headers["if-none-match"] != nil else { return resource.answer(to: request) }
             let isGone = Gate()

@@ -7,12 +7,15 @@ import Testing
 
 /// Downloads by `URLSession`, as on Apple platforms.
 @Suite struct SessionTransportTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     private func downloader(_ cache: TestCache) -> PrefetchDownloader {
         cache.downloader({ $0.attempts = 1 }, in: { $0.transport = SessionTransport() })
     }
 
     @Test func contentIsStoredAndResumed() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer(
             inTurn: { resource.answer(to: $0).cut(after: 2_200_000) }, { resource.answer(to: $0) },
             { resource.answer(to: $0) })
@@ -26,7 +29,6 @@ import Testing
     }
 
     @Test func redirectsAreFollowedByTheDownloader() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { request in
             request.target == "/old"
                 ? TestAnswer(302, ["Location": "/new"], body: Data("moved".utf8))
@@ -39,7 +41,6 @@ import Testing
     }
 
     @Test func failuresHaveTheirReasons() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { _ in TestAnswer(404) }
         let request = DownloadRequest(server.url())
         #expect(
@@ -50,7 +51,6 @@ import Testing
     }
 
     @Test func aTransferCanBeCancelled() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 3_400_000, .stall) }
         let download = downloader(cache).prefetch(DownloadRequest(server.url()))
         await download.hasReceived(3_400_000)

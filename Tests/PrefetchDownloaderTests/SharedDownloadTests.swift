@@ -12,8 +12,11 @@ import Testing
 
 /// Several who want the same, and those who do not any more.
 @Suite struct SharedDownloadTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     @Test func twoWhoWantTheSameShareOneDownload() async throws {
-        let cache = try await TestCache()
         let gate = Gate()
         let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
         let downloader = cache.downloader()
@@ -28,7 +31,6 @@ import Testing
     }
 
     @Test func whoLeavesDoesNotTakeTheDownloadAlong() async throws {
-        let cache = try await TestCache()
         let gate = Gate()
         let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
         let downloader = cache.downloader()
@@ -41,9 +43,7 @@ import Testing
     }
 
     @Test func theLastWhoLeavesKeepsThePartial() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 3_400_000, .stall) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 3_400_000, .stall)
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))
         await download.hasReceived(3_400_000)
         download.cancel()
@@ -53,7 +53,6 @@ import Testing
     }
 
     @Test func whoIsCancelledWaitsNoLonger() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 3_400_000, .stall) }
         let downloader = cache.downloader()
         let downloads = (0..<2).map { _ in downloader.prefetch(DownloadRequest(server.url())) }
@@ -69,9 +68,7 @@ import Testing
 
     /// What is cancelled is on its way out: who wants it again gets a download of their own, after it.
     @Test func whoComesWhileItEndsIsServedAfterwards() async throws {
-        let cache = try await TestCache()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).cut(after: 3_400_000, .stall) }, { resource.answer(to: $0) })
+        let server = try HTTPTestServer(breakingAt: 3_400_000, .stall)
         let downloader = cache.downloader()
         let first = downloader.prefetch(DownloadRequest(server.url()))
         await first.hasReceived(3_400_000)
@@ -82,7 +79,6 @@ import Testing
     }
 
     @Test func whatIsNotTheSameWaitsForItsTurn() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0) }
         let downloader = cache.downloader()
         let first = downloader.prefetch(DownloadRequest(server.url()))
@@ -94,7 +90,6 @@ import Testing
     }
 
     @Test func whoWaitsForAnotherOfTheSameKeyCanBeCancelledAtOnce() async throws {
-        let cache = try await TestCache()
         let gate = Gate()
         let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
         let downloader = cache.downloader()
@@ -123,7 +118,6 @@ import Testing
     }
 
     @Test func cancellingAllWaitsForWhatIsKept() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 2_200_000, .stall) }
         let downloader = cache.downloader()
         let downloads = try (0..<6).map {
@@ -138,7 +132,6 @@ import Testing
     }
 
     @Test func neverMoreTransfersThanConfigured() async throws {
-        let cache = try await TestCache()
         let busy = Busy()
         let gate = Gate()
         let server = try HTTPTestServer { request in

@@ -7,6 +7,10 @@ import Testing
 
 /// Content that comes piece by piece over a transport of the caller's.
 @Suite struct StorePiecesTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     private struct Broken: Error, Equatable {}
 
     private let content = noise(5_500_000)
@@ -44,7 +48,6 @@ import Testing
     }
 
     @Test func anEmptyPieceAtTheEndIsNoContent() async throws {
-        let cache = try await TestCache()
         let outcome = try await cache.cache.store(as: metadata(), expectedLength: Int64(content.count)) { _ in
             AsyncThrowingStream { continuation in
                 for piece in [content, Data(), Data()] { continuation.yield(piece) }
@@ -56,7 +59,6 @@ import Testing
     }
 
     @Test func theContentIsStored() async throws {
-        let cache = try await TestCache()
         var received: [Int64] = []
         let outcome = try await cache.cache.store(
             as: metadata(), expectedLength: Int64(content.count), sha256: digest,
@@ -73,7 +75,6 @@ import Testing
 
     @Test(arguments: [true, false])
     func anInterruptedContentContinues(withDigest: Bool) async throws {
-        let cache = try await TestCache()
         // Without a validator, only the digest tells that it is the same version.
         let metadata = metadata(withDigest ? nil : "\"1\"")
         try await interrupt(cache, metadata, sha256: withDigest ? digest : nil)
@@ -90,7 +91,6 @@ import Testing
 
     @Test(arguments: ["\"2\"", nil])
     func anotherVersionBeginsAgain(tag: String?) async throws {
-        let cache = try await TestCache()
         try await interrupt(cache, metadata())
         let other = noise(3_000_000, seed: 2)
         try await cache.cache.store(as: metadata(tag), keepingPartial: true) { offset in
@@ -102,7 +102,6 @@ import Testing
     }
 
     @Test func anotherContentIsNotStored() async throws {
-        let cache = try await TestCache()
         let other = noise(5_500_000, seed: 2)
         await #expect(throws: DownloadError.Reason.self) {
             try await cache.cache.store(as: metadata(), sha256: digest, keepingPartial: true) {
@@ -119,7 +118,6 @@ import Testing
     }
 
     @Test func aContentThatEndsEarlyIsContinued() async throws {
-        let cache = try await TestCache()
         let length = Int64(content.count)
         await #expect(throws: DownloadError.Reason.truncated(received: 2_500_000, announced: length)) {
             try await cache.cache.store(as: metadata(), expectedLength: length, keepingPartial: true) {
@@ -135,7 +133,6 @@ import Testing
 
     /// The beginning is of one version and the rest of another.
     @Test func whatIsContinuedWithOtherContentIsNotStored() async throws {
-        let cache = try await TestCache()
         try await interrupt(cache, metadata(), sha256: digest)
         let other = noise(5_500_000, seed: 2)
         await #expect(throws: DownloadError.Reason.self) {
@@ -158,7 +155,6 @@ import Testing
     }
 
     @Test func aCancelledTaskStoresNothing() async throws {
-        let cache = try await TestCache()
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
         let task = Task {

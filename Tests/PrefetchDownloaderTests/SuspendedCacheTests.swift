@@ -7,8 +7,11 @@ import Testing
 
 /// Downloads into a cache that is suspended in the middle.
 @Suite struct SuspendedCacheTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
     @Test func aTransferStopsAndGoesOnWhereItWas() async throws {
-        let cache = try await TestCache()
         let gate = Gate()
         let server = try HTTPTestServer(
             inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } },
@@ -31,7 +34,6 @@ import Testing
     }
 
     @Test func aDownloadThatBeginsMeanwhileWaits() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0) }
         try await cache.cache.suspend()
         let download = cache.downloader { $0.attempts = 1 }.prefetch(DownloadRequest(server.url()))
@@ -43,7 +45,6 @@ import Testing
     }
 
     @Test func aDownloadThatWaitsCanBeCancelled() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0) }
         try await cache.cache.suspend()
         let downloader = cache.downloader()
@@ -56,7 +57,6 @@ import Testing
     }
 
     @Test func aDownloadThatWaitsEndsWithTheCache() async throws {
-        let cache = try await TestCache()
         let server = try HTTPTestServer { resource.answer(to: $0) }
         try await cache.cache.suspend()
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))
@@ -65,7 +65,6 @@ import Testing
     }
 
     @Test func aCancelledDownloadEndsAsThatThoughTheCacheIsClosedMeanwhile() async throws {
-        let cache = try await TestCache()
         let gate = Gate()
         let server = try HTTPTestServer { resource.answer(to: $0).after(100_000) { gate.wait() } }
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))

@@ -24,6 +24,19 @@ extension HTTPTestServer {
         let script = Script(answers)
         try self.init(script.handler)
     }
+
+    /// Serves ``content``, the first time only so much of it.
+    convenience init(breakingAt length: Int, _ ending: TestAnswer.Ending = .drop) throws {
+        try self.init(
+            inTurn: { resource.answer(to: $0).cut(after: length, ending) }, { resource.answer(to: $0) })
+    }
+}
+
+/// True once.
+final class Once: Sendable {
+    private let isOver = Atomic(false)
+
+    var isFirst: Bool { !isOver.exchange(true, ordering: .relaxed) }
 }
 
 /// ``content`` as it should be served.

@@ -140,6 +140,18 @@ extension DownloadOutcome {
         if case .stored = self { true } else { false }
     }
 
+    var delivered: PromotedFile? {
+        if case .delivered(let file) = self { file } else { nil }
+    }
+
+    var alreadyPromoted: PromotedFile? {
+        if case .alreadyPromoted(let file) = self { file } else { nil }
+    }
+
+    var refusal: Refusal? {
+        if case .refused(let refusal, _) = self { refusal } else { nil }
+    }
+
     var error: DownloadError? {
         if case .failed(let error) = self { error } else { nil }
     }
