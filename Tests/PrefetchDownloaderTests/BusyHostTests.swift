@@ -28,8 +28,7 @@ import Testing
         let downloader = cache.downloader { $0.transfersPerHost = 1 }
         let downloads = downloader.prefetch(try requests(server, ["a", "b", "c", "d"]))
         await cache.clock.hasSlept(1)
-        var urgent = DownloadRequest(server.url("/urgent"), "urgent")
-        urgent.intent = .userRequested
+        let urgent = DownloadRequest(server.url("/urgent"), "urgent").userRequested
         let wanted = downloader.prefetch(urgent)
         let other = DownloadRequest(server.url("/other", host: "localhost"), "other")
         #expect(await downloader.prefetch(other).outcome.isStored)

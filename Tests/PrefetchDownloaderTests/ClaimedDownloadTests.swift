@@ -57,8 +57,7 @@ import Testing
         let first = cache.downloader().prefetch(DownloadRequest(server.url()))
         await first.hasReceived(2_200_000)
         other.clock.stop(after: 3)
-        var wanted = DownloadRequest(server.url())
-        wanted.intent = .userRequested
+        let wanted = DownloadRequest(server.url()).userRequested
         let second = other.downloader().prefetch(wanted)
         await other.clock.hasSlept(3)
         gate.open()
@@ -76,8 +75,7 @@ import Testing
             inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
         let first = cache.downloader().prefetch(DownloadRequest(server.url()))
         await first.hasReceived(2_200_000)
-        var wanted = DownloadRequest(server.url())
-        wanted.intent = .userRequested
+        let wanted = DownloadRequest(server.url()).userRequested
         #expect(await other.downloader().prefetch(wanted).outcome.delivered != nil)
         let waited = other.clock.slept.reduce(.zero, +)
         #expect((Waits.longestForUser..<Waits.longestForUser + .seconds(1)).contains(waited))
@@ -95,8 +93,7 @@ import Testing
         let downloader = other.downloader()
         let waiting = downloader.prefetch(DownloadRequest(server.url()))
         await other.clock.hasSlept(1)
-        var wanted = DownloadRequest(server.url())
-        wanted.intent = .userRequested
+        let wanted = DownloadRequest(server.url()).userRequested
         #expect(await downloader.prefetch(wanted).outcome.delivered != nil)
         #expect(await waiting.outcome.isStored)
         gate.open()

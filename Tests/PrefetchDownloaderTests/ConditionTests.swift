@@ -92,8 +92,7 @@ import Testing
         let server = try HTTPTestServer { resource.answer(to: $0) }
         let network = Network()
         network.become(expensive: true)
-        var request = request(server)
-        request.intent = .userRequested
+        let request = request(server).userRequested
         #expect(await downloader(cache, network).prefetch(request).outcome.delivered != nil)
     }
 
@@ -190,8 +189,7 @@ import Testing
         power.become(strained: true)
         let downloader = downloader(cache, Network(), power)
         let waiting = downloader.prefetch(request(server))
-        var wanted = DownloadRequest(server.url("/other"), "other")
-        wanted.intent = .userRequested
+        let wanted = DownloadRequest(server.url("/other"), "other").userRequested
         #expect(await downloader.prefetch(wanted).outcome.delivered != nil)
         #expect(server.requests.map(\.target) == ["/other"])
         power.become(strained: false)
@@ -207,8 +205,7 @@ import Testing
         await download.hasReceived(3_400_000)
         power.become(strained: true)
         _ = await download.event { if case .paused = $0 { true } else { false } }
-        var wanted = request(server)
-        wanted.intent = .userRequested
+        let wanted = request(server).userRequested
         #expect(await downloader.prefetch(wanted).outcome.delivered != nil)
         #expect(await download.outcome.isStored)
     }
@@ -218,8 +215,7 @@ import Testing
         let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
         let power = Power()
         let downloader = downloader(cache, Network(), power)
-        var wanted = request(server)
-        wanted.intent = .userRequested
+        let wanted = request(server).userRequested
         let download = downloader.prefetch(wanted)
         await download.hasReceived(2_200_000)
         power.become(strained: true)

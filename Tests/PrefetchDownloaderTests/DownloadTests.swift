@@ -59,8 +59,7 @@ import Testing
 
     @Test func whatTheUserAskedForIsAtItsDestination() async throws {
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
-        var request = DownloadRequest(server.url())
-        request.intent = .userRequested
+        let request = DownloadRequest(server.url()).userRequested
         let file = try #require(await cache.download(request).delivered)
         #expect(try isContent(file.url))
         #expect(try await cache.cache.items().isEmpty)

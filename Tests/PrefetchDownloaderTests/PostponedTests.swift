@@ -88,8 +88,7 @@ import Testing
         let reads = device.reads
         #expect(
             await downloader(cache) { $0 = .none }.prefetch(DownloadRequest(server.url())).outcome.isStored)
-        var requested = DownloadRequest(server.url(), "requested")
-        requested.intent = .userRequested
+        let requested = DownloadRequest(server.url(), "requested").userRequested
         #expect(await downloader(cache).prefetch(requested).outcome.delivered != nil)
         #expect(device.reads == reads)
     }
@@ -134,8 +133,7 @@ import Testing
         #expect(kept >= 2 << 20 && kept < content.count)
         // The user, who asks for it, has it without the cable.
         second.open()
-        var wanted = DownloadRequest(server.url())
-        wanted.intent = .userRequested
+        let wanted = DownloadRequest(server.url()).userRequested
         #expect(await downloader.prefetch(wanted).outcome.delivered != nil)
     }
 

@@ -118,6 +118,13 @@ extension DownloadRequest {
         self.init(url, key: key, destination: .documents("File"))
         self.expectations = expectations
     }
+
+    /// The same as the user would ask for it.
+    var userRequested: DownloadRequest {
+        var request = self
+        request.intent = .userRequested
+        return request
+    }
 }
 
 /// Bytes that do not compress, the same for the same seed.
