@@ -3,29 +3,10 @@
 import Foundation
 import PackageDescription
 
-/// A library that is compared with where it is installed, and done without where it is not.
-struct Peer {
-    let target: String
-    let header: String
-    let pkgConfig: String
-    let condition: String
-    let package: (debian: String, brew: String)
-
-    var isInstalled: Bool {
-        ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].contains {
-            FileManager.default.fileExists(atPath: "\($0)/\(header)")
-        }
-    }
+/// LMDB is compared with where it is installed, and done without where it is not.
+let hasLMDB = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].contains {
+    FileManager.default.fileExists(atPath: "\($0)/lmdb.h")
 }
-
-let peers = [
-    Peer(
-        target: "CPeerLMDB", header: "lmdb.h", pkgConfig: "lmdb", condition: "HAS_LMDB",
-        package: ("liblmdb-dev", "lmdb")),
-    Peer(
-        target: "CPeerRocksDB", header: "rocksdb/c.h", pkgConfig: "rocksdb", condition: "HAS_ROCKSDB",
-        package: ("librocksdb-dev", "rocksdb")),
-].filter(\.isInstalled)
 
 // A package of its own, so that a user of the library resolves none of these dependencies.
 let package = Package(
@@ -55,9 +36,9 @@ let package = Package(
                 "CFloor", "CVolume",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "PrefetchCaching", package: "PrefetchCache"),
-            ] + peers.map { .target(name: $0.target) },
+            ] + (hasLMDB ? [.target(name: "CPeerLMDB")] : []),
             exclude: ["Peers/diskcache_peer.py"],
-            swiftSettings: peers.map { .define($0.condition) }),
+            swiftSettings: hasLMDB ? [.define("HAS_LMDB")] : []),
         .executableTarget(
             name: "compare",
             dependencies: [
@@ -108,10 +89,11 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-package.targets += peers.map { peer in
-    .systemLibrary(
-        name: peer.target, pkgConfig: peer.pkgConfig,
-        providers: [.apt([peer.package.debian]), .brew([peer.package.brew])])
+if hasLMDB {
+    package.targets.append(
+        .systemLibrary(
+            name: "CPeerLMDB", pkgConfig: "lmdb",
+            providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]))
 }
 
 for target in package.targets where target.type != .system && !["CFloor", "CVolume"].contains(target.name) {

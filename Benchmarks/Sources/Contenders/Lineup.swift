@@ -26,8 +26,8 @@ public struct Lineup {
     /// The contenders of this package and other caches, and which of these are not on this machine.
     public static func withPeers() -> (lineup: Lineup, missing: [MissingPeer]) {
         var peers: [any Contender] = [
-            PrefetchCacheContender(prefersExecutor: false), FilesContender(isAtomic: false),
-            FilesContender(isAtomic: true), URLCacheContender(), DatabaseContender<SQLiteItems>(),
+            PrefetchCacheContender(prefersExecutor: false), URLCacheContender(),
+            DatabaseContender<SQLiteItems>(),
         ]
         var missing: [MissingPeer] = []
         #if HAS_LMDB
@@ -35,12 +35,6 @@ public struct Lineup {
         #else
             missing.append(
                 MissingPeer(name: "lmdb", advice: "apt-get install liblmdb-dev, or .ci/setup --peers"))
-        #endif
-        #if HAS_ROCKSDB
-            peers.append(DatabaseContender<RocksDBItems>())
-        #else
-            missing.append(
-                MissingPeer(name: "rocksdb", advice: "apt-get install librocksdb-dev, or .ci/setup --peers"))
         #endif
         if let diskCache = ProcessContender.diskCache() {
             peers.append(diskCache)

@@ -30,10 +30,8 @@ public struct Workspace: Sendable {
     }
 
     /// Makes one for `body`, and removes it whatever happens.
-    ///
-    /// - Parameter isKept: Whether it stays after `body` was successful.
     public static func with<Result>(
-        in parent: String?, keeping isKept: Bool = false, _ body: (Workspace) async throws -> Result
+        in parent: String?, _ body: (Workspace) async throws -> Result
     ) async throws -> Result {
         let workspace = try Workspace(in: parent)
         let volume = Volume(of: workspace.root.path(percentEncoded: false))
@@ -51,7 +49,7 @@ public struct Workspace: Sendable {
             }
             throw error
         }
-        if !isKept { try workspace.remove() }
+        try workspace.remove()
         return result
     }
 

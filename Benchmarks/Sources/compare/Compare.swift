@@ -58,9 +58,6 @@ struct Compare: AsyncParsableCommand {
     @Option(help: "Work in a new folder inside this one instead of beside the program.")
     var directory: String?
 
-    @Option(help: "Write a bar chart of the suites small and day to this file.")
-    var svg: String?
-
     private var suites: [Suite] { Self.chosen(suite) }
 
     func validate() throws {
@@ -72,17 +69,12 @@ struct Compare: AsyncParsableCommand {
         guard contender.isEmpty || suites.contains(.small) || suites.contains(.day) else {
             throw ValidationError("--contender concerns the suites small and day, which are not measured.")
         }
-        guard svg == nil || suites.contains(.small) || suites.contains(.day) else {
-            throw ValidationError("--svg shows the suites small and day, which are not measured.")
-        }
     }
 
     func run() async throws {
         try await Workspace.with(in: directory) { workspace in
             let results = try await measure(in: workspace)
             print(json ? try JSONReport(results).text : TableReport(results).text)
-            guard let svg else { return }
-            try Data(BarChart(results.flatMap(\.comparisons)).svg.utf8).write(to: URL(filePath: svg))
         }
     }
 

@@ -6,18 +6,13 @@ struct Child {
     let count: Int
     let charge: Int64
 
-    /// Those that tell which cache it is.
-    var arguments: [String] {
-        [
-            "--container", container.path(percentEncoded: false), "--count", String(count),
-            "--charge", String(charge),
-        ]
-    }
-
     func run(_ errand: Errand, round: Int) throws -> [Metric: Double] {
         let process = Process()
         process.executableURL = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
-        process.arguments = ["probe", errand.rawValue, "--round", String(round)] + arguments
+        process.arguments = [
+            "probe", errand.rawValue, "--round", String(round), "--container",
+            container.path(percentEncoded: false), "--count", String(count), "--charge", String(charge),
+        ]
         let output = Pipe()
         process.standardOutput = output
         process.standardInput = FileHandle.nullDevice

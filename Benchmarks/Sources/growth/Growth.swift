@@ -22,17 +22,11 @@ struct Growth: AsyncParsableCommand {
     @Flag(help: "1000 and 10000 items: a smoke test of well under a minute.")
     var quick = false
 
-    @Flag(help: "Print JSON instead of tables.")
-    var json = false
-
     @Option(help: "Numbers of items, separated by commas (default: 1000,10000,100000,1000000).")
     var items: ItemCounts?
 
     @Option(help: "Measured rounds (default: 7, quick: 5).")
     var rounds: Int?
-
-    @Flag(help: "Leave the caches where they are, for a profiler, and say where that is.")
-    var keep = false
 
     @Option(help: "Work in a new folder inside this one instead of beside the program.")
     var directory: String?
@@ -45,14 +39,12 @@ struct Growth: AsyncParsableCommand {
         let counts =
             items?.counts ?? (quick ? [1000, 10_000] : [1000, 10_000, 100_000, 1_000_000])
         let rounds = rounds ?? (quick ? 5 : 7)
-        try await Workspace.with(in: directory, keeping: keep) { workspace in
+        try await Workspace.with(in: directory) { workspace in
             try Space.check(in: try workspace.makeFolder(), for: counts, rounds: rounds)
             let rows = try await Series(rounds: rounds, workspace: workspace).measure(counts)
             // At once, and not when the process ends: removing a million files takes minutes.
             FileHandle.standardOutput.write(
-                Data(((json ? try JSONReport(rows).text : TableReport(rows).text) + "\n").utf8))
-            guard keep else { return }
-            for row in rows { FileHandle.standardError.write(Data((row.place + "\n").utf8)) }
+                Data((TableReport(rows).text + "\n").utf8))
         }
     }
 }

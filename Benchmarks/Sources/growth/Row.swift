@@ -9,13 +9,10 @@ struct Row {
     let ratios: [Metric: Double]
     /// Above that of a process with an empty cache.
     let memory: Figure
-    /// Where the cache is, as arguments of `growth probe`.
-    let place: String
 
     init(_ subject: Subject, smallest: Subject, baseline: Subject) {
         count = subject.count
         fill = subject.fill
-        place = subject.child.arguments.joined(separator: " ")
         figures = subject.samples.mapValues { Figure($0) }
         ratios = Dictionary(
             uniqueKeysWithValues: subject.samples.compactMap { metric, values in

@@ -69,7 +69,7 @@ struct Subject {
     let fill: Filling.Result
     private(set) var samples: [Metric: [Double]] = [:]
     private let areas: StorageAreas
-    let child: Child
+    private let child: Child
 
     /// A cache of `count` small items, filled and closed.
     init(_ count: Int, _ filling: (PrefetchCache) -> Filling, in workspace: Workspace) async throws {

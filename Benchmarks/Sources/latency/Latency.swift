@@ -24,9 +24,6 @@ struct Latency: AsyncParsableCommand {
     @Flag(help: "Three short rounds: a smoke test.")
     var quick = false
 
-    @Flag(help: "Print JSON instead of a table.")
-    var json = false
-
     @Option(help: "Measured rounds (default: 10, quick: 3).")
     var rounds: Int?
 
@@ -44,8 +41,7 @@ struct Latency: AsyncParsableCommand {
 
     func run() async throws {
         try await Workspace.with(in: directory) { workspace in
-            let report = try await measure(in: workspace)
-            print(json ? try report.json : report.text)
+            print(try await measure(in: workspace).text)
         }
     }
 

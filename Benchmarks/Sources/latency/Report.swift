@@ -2,7 +2,7 @@ import Contenders
 import Foundation
 
 /// What came of all rounds, in microseconds.
-struct Report: Encodable {
+struct Report {
     private static let target = 2.0
     private static let percentiles = [50, 90, 99, 99.9]
 
@@ -20,7 +20,7 @@ struct Report: Encodable {
     /// While something was evicted beside, and how many items went for each that came.
     let evictionsPerStore: Double
 
-    struct Percentiles: Encodable {
+    struct Percentiles {
         let call: String
         let count: UInt64
         let p50, p90, p99, p999, max: Double
@@ -47,7 +47,7 @@ struct Report: Encodable {
     }
 
     /// Round by round, and of all rounds together.
-    struct Ratio: Encodable {
+    struct Ratio {
         let median, least, most, ofAll: Double
 
         init(_ call: Call, to idle: Call = .readIdle, _ rounds: [Round], _ calls: [Percentiles]) {
@@ -107,13 +107,5 @@ struct Report: Encodable {
 
     private static func verdict(_ what: String, _ ratio: Ratio) -> String {
         "\(what) ≤ 2: \(ratio.median <= target ? "held" : "MISSED"), \(ratio.text)"
-    }
-
-    var json: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
-        }
     }
 }

@@ -18,9 +18,6 @@ struct LiveBudget: AsyncParsableCommand {
     @Flag(help: "Two short rounds: a smoke test.")
     var quick = false
 
-    @Flag(help: "Print JSON instead of a sentence.")
-    var json = false
-
     @Option(help: "Measured rounds (default: 15, quick: 2).")
     var rounds: Int?
 
@@ -39,8 +36,7 @@ struct LiveBudget: AsyncParsableCommand {
 
     func run() async throws {
         try await Workspace.with(in: directory) { workspace in
-            let report = try await measure(in: workspace)
-            print(json ? try report.json : report.text)
+            print(try await measure(in: workspace).text)
         }
     }
 

@@ -2,7 +2,7 @@ import Contenders
 import Foundation
 
 /// What came of all rounds.
-struct Report: Encodable {
+struct Report {
     let rounds: Int
     let itemsPerRound: Int
     /// Medians, in microseconds per item.
@@ -27,13 +27,5 @@ struct Report: Encodable {
             format: "16 KiB text: live budget %.1f µs, none %.1f µs per item; "
                 + "live/none %.3f (quartiles %.3f–%.3f, %d rounds of %d items)",
             live, none, ratio, ratioQuartiles[0], ratioQuartiles[1], rounds, itemsPerRound)
-    }
-
-    var json: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
-        }
     }
 }

@@ -1,31 +1,16 @@
 import CFloor
 public import Foundation
 
-/// What one would do in a shell with a large file.
+/// What one would do in a shell with a large file: `lz4 -1`.
 public final class CommandContender: LargeContender {
-    /// The command that moves the content.
-    public enum Command: Sendable {
-        case lz4, copy
-    }
-
-    public let name: String
-    public let setup: String
-    private let command: Command
+    public let name = "lz4"
+    public let setup =
+        "lz4 -1 to a new file, lz4 -d to /dev/null; promote: lz4 -d, fsync, rename, fsync, unlink"
     private var folders: LargeFolders?
     private var file: LargeFile?
 
     /// - Returns: `nil` when the command is not installed.
-    public init?(_ command: Command) {
-        self.command = command
-        switch command {
-        case .lz4:
-            name = "lz4"
-            setup = "lz4 -1 to a new file, lz4 -d to /dev/null; promote: lz4 -d, fsync, rename, fsync, unlink"
-        case .copy:
-            name = "cp"
-            setup =
-                "cp to a new file, cp to /dev/null; promote: cp, fsync, rename, fsync, unlink; uncompressed"
-        }
+    public init?() {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
         guard folders.contains(where: { access("\($0)/\(name)", X_OK) == 0 }) else { return nil }
     }
@@ -39,10 +24,7 @@ public final class CommandContender: LargeContender {
         let (folders, file) = try prepared()
         let source = file.url.path(percentEncoded: false)
         let target = folders.path("incoming/\(LargeFolders.temporary)")
-        switch command {
-        case .lz4: try run("lz4", "-q", "-1", source, target)
-        case .copy: try run("cp", source, target)
-        }
+        try run("lz4", "-q", "-1", source, target)
         guard renameat(folders.incoming, LargeFolders.temporary, folders.items, LargeFolders.item) == 0 else {
             throw FloorError(errno: errno)
         }
@@ -71,10 +53,7 @@ public final class CommandContender: LargeContender {
 
     private func decode(to target: String) throws {
         let item = try prepared().folders.path("items/\(LargeFolders.item)")
-        switch command {
-        case .lz4: try run("lz4", "-q", "-f", "-d", item, target)
-        case .copy: try run("cp", item, target)
-        }
+        try run("lz4", "-q", "-f", "-d", item, target)
     }
 
     /// Foundation's `Process` takes tens of milliseconds for this, which would be measured too.

@@ -57,8 +57,7 @@ public func largeContenders() -> (all: [any LargeContender], missing: [MissingPe
         PrefetchCacheLargeContender(hasOneThread: true),
     ]
     var missing: [MissingPeer] = []
-    if let copy = CommandContender(.copy) { all.append(copy) }
-    if let lz4 = CommandContender(.lz4) {
+    if let lz4 = CommandContender() {
         all.append(lz4)
     } else {
         missing.append(MissingPeer(name: "lz4", advice: "apt-get install lz4"))

@@ -27,11 +27,6 @@ final class PromotedFiles {
         try check(floor_publish(staging, name, documents, name, content.baseAddress, content.count))
     }
 
-    /// Makes a file of the folder `items` durable and moves it.
-    func publish(_ index: Int, fileNamed name: String, of items: CInt) throws {
-        try check(floor_publish_file(items, name, documents, names[index]))
-    }
-
     func url(_ index: Int) -> URL { directory.appending(path: "documents/\(names[index])") }
 
     /// - Returns: The open folder.
