@@ -11,7 +11,8 @@ import Testing
     static let looks = [
         "list", "list --opened", "list --partials", "list --json", "show cached", "show opened", "stats",
         "stats --by source", "stats --openmetrics", "events", "capacity", "configure",
-        "inventory", "inventory --check", "inventory --files", "verify", "report --html -", "show Documents/opened",
+        "inventory", "inventory --check", "inventory --files", "verify", "report --html -",
+        "show Documents/opened",
         "repair --dry-run",
         "evict --all --dry-run", "evict cached --dry-run", "migrate --dry-run",
         "migrate --from $CONTAINER/Documents --as documents --dry-run",
