@@ -114,7 +114,7 @@ struct Show: CacheCommand {
             let prospects = try await lines(outlook, of: cache)
             try output.report(
                 item.json(in: place).adding(metadata.origin).adding(["outlook": outlook?.json]),
-                table(item, metadata, in: place) + metadata.parts.lines + prospects)
+                table(item, metadata, in: place) + prospects + metadata.parts.lines)
         case .promoted(let file):
             try output.report(
                 file.jsonAsShown.adding(["status": "promoted"]), table(file) + file.parts.lines)

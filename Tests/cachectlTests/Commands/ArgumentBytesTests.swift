@@ -22,7 +22,7 @@ import Testing
     // MARK: Text
 
     @Test(arguments: [
-        #"put "$A" -"#, #"cat "$A""#, #"open "$A""#, #"open k "$A""#, #"show "$A""#, #"forget "$A""#,
+        #"put "$A" -"#, #"cat "$A""#, #"open "$A""#, #"open k "$A""#, #"forget "$A""#,
         #"evict "$A""#, #"evict --source "$A""#, #"inventory --source "$A""#, #"inventory --area "$A""#,
         #"inventory --kind "$A""#, #"put k - --source "$A""#, #"put k - --name "$A""#,
         #"put k - --folder "$A""#, #"put k - --folder="$A""#, #"put k - --to "$A""#,
