@@ -223,22 +223,19 @@ let package = Package(
 )
 
 // For `.ci/fuzz`, which gives the path of libFuzzer: the fuzzer, and of everything else what it calls, with the address
-// sanitizer and the coverage that libFuzzer follows. Of the command line and the downloader that is a few files.
+// sanitizer and the coverage that libFuzzer follows. Of the command line that is a few files.
 if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
     let instrumented = [
         "PrefetchFileSystem", "PrefetchStorageAreas", "PrefetchVolumeCapacity", "PrefetchItemFormat",
-        "PrefetchCaching", "StorageInventory",
+        "PrefetchCaching", "PrefetchDownloading", "StorageInventory",
     ]
     let others = [
-        "CPrefetchLZ4", "CPrefetchXXHash", "CPrefetchChecksum", "CPrefetchPlatform", "FileSystemTestSupport",
-        "ItemFormatTestSupport",
+        "CPrefetchLZ4", "CPrefetchXXHash", "CPrefetchCurl", "CPrefetchZlib", "CPrefetchChecksum",
+        "CPrefetchPlatform", "FileSystemTestSupport", "ItemFormatTestSupport",
     ]
     package.products = []
     package.targets = package.targets.filter { (instrumented + others).contains($0.name) }
     package.targets += [
-        .target(
-            name: "PrefetchDownloading", dependencies: ["PrefetchCaching"],
-            path: "Sources/PrefetchDownloading/Headers"),
         .target(
             name: "cachectl",
             dependencies: [

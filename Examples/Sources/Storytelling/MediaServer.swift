@@ -38,7 +38,7 @@ package struct MediaServer: Sendable {
         try process.run()
         // Its parent's thread may block all other signals, which it inherits.
         defer { kill(process.processIdentifier, SIGKILL) }
-        // It listens before it writes this file.
+        // It listens before it writes this file, and tells nobody that it has: looking again is all there is.
         while !FileManager.default.fileExists(atPath: folder.appending(path: "nginx.pid").path) {
             guard process.isRunning else { throw StoryError("nginx has not started") }
             try await Task.sleep(for: .milliseconds(10))
