@@ -15,21 +15,16 @@ struct FileStory {
     let outlook: EvictionOutlook?
 
     func print(to output: Output) throws {
-        guard output.isJSON else {
-            var table = TextTable([.left, .left])
-            table.add(["path", inventory.path(of: file).displayText])
-            for part in parts { table.add([part.name, part.sentences]) }
-            return try output.print(table.lines)
-        }
-        var story: JSONObject = [:]
-        for part in parts { story = story.adding([part.name: part.sentences]) }
-        var object: JSONObject = ["file": file.json(in: inventory), "story": story, "outlook": outlook?.json]
-        if let entry {
-            var members: JSONObject = [:]
-            for member in entry.members { members = members.adding([member.name: member.value]) }
-            object = object.adding(["entry": members])
-        }
-        try output.print(json: object)
+        let parts = parts
+        var table = TextTable([.left, .left])
+        table.add(["path", inventory.path(of: file).displayText])
+        for part in parts { table.add([part.name, part.sentences]) }
+        try output.report(
+            [
+                "file": file.json(in: inventory), "outlook": outlook?.json,
+                "story": parts.reduce([:] as JSONObject) { $0.adding([$1.name: $1.sentences]) },
+                "entry": entry?.members.reduce([:] as JSONObject) { $0.adding([$1.name: $1.value]) },
+            ], table.lines)
     }
 
     /// The parts of the story, each with its name.
