@@ -80,13 +80,31 @@ private final class SessionFeed: Feed {
     private let calls: DispatchQueue
     /// How often it went on.
     private let turns = Mutex(0)
+    private let isCancelled = Mutex(false)
 
     init(_ task: URLSessionDataTask, on calls: DispatchQueue) {
         self.task = task
         self.calls = calls
     }
 
-    func cancel() { calls.async { [task] in task.cancel() } }
+    func cancel() {
+        calls.async { [self] in
+            isCancelled.withLock { isCancelled in
+                isCancelled = true
+                task.cancel()
+            }
+        }
+    }
+
+    /// Ends the transfer at a redirect.
+    func decline(_ follow: (URLRequest?) -> Void) {
+        #if canImport(FoundationNetworking)
+            // An answer for a task that was cancelled in the meantime crashes there.
+            isCancelled.withLock { if !$0 { follow(nil) } }
+        #else
+            follow(nil)
+        #endif
+    }
 
     func proceed() {
         calls.async { [self] in
@@ -118,20 +136,20 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate {
         transfers.withLock { $0[feed.task.taskIdentifier] = (feed, exchange) }
     }
 
-    private func exchange(of task: URLSessionTask) -> Exchange? {
-        transfers.withLock { $0[task.taskIdentifier]?.exchange }
+    private func transfer(of task: URLSessionTask) -> (feed: SessionFeed, exchange: Exchange)? {
+        transfers.withLock { $0[task.taskIdentifier] }
     }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        if let head = ResponseHead(response) { exchange(of: dataTask)?.receive(head) }
+        if let head = ResponseHead(response) { transfer(of: dataTask)?.exchange.receive(head) }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let transfer = transfers.withLock({ $0[dataTask.taskIdentifier] }) else { return }
+        guard let transfer = transfer(of: dataTask) else { return }
         transfer.feed.receive(data, for: transfer.exchange)
     }
 
@@ -141,8 +159,9 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate {
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        if let head = ResponseHead(response) { exchange(of: task)?.receive(head) }
-        completionHandler(nil)
+        guard let transfer = transfer(of: task) else { return completionHandler(nil) }
+        transfer.feed.decline(completionHandler)
+        if let head = ResponseHead(response) { transfer.exchange.receive(head) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
