@@ -72,11 +72,24 @@ public struct Workspace: Sendable {
         }
     }
 
-    /// Bytes that are free for this program on the volume, or as many as can be when it does not say.
-    public var availableBytes: Int64 {
+    /// Half a result would be of no use, and a cache on a volume that runs short refuses items: the space for everything has
+    /// to be there at the start.
+    ///
+    /// - Throws: ``TooLittleSpace``, unless the volume does not say.
+    public func demand(bytes: Int64, files: UInt64 = 0) throws {
         var volume = statvfs()
-        guard statvfs(root.path(percentEncoded: false), &volume) == 0 else { return .max }
-        return Int64(clamping: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
+        guard statvfs(root.path(percentEncoded: false), &volume) == 0 else { return }
+        let available = Int64(clamping: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
+        guard available >= bytes else {
+            throw TooLittleSpace(
+                description:
+                    "too little space: about \(bytes >> 20) MiB are needed, \(available >> 20) MiB are free")
+        }
+        // No number of files at all means that there is no limit.
+        guard volume.f_files == 0 || UInt64(volume.f_favail) > files else {
+            throw TooLittleSpace(
+                description: "the volume takes \(volume.f_favail) more files, and this makes \(files)")
+        }
     }
 
     /// Removes everything, several folders at a time: where a volume discards what is freed at once, that
@@ -96,4 +109,16 @@ public struct Workspace: Sendable {
 /// Files in memory say nothing about files on a volume.
 struct WorkspaceInMemory: Error, CustomStringConvertible {
     let description = "cannot measure in /dev/shm: files in memory say nothing about files on a volume"
+}
+
+/// Said before anything was written.
+public struct TooLittleSpace: Error, CustomStringConvertible {
+    public let description: String
+}
+
+/// A cache did something that makes its figures worthless.
+public struct Unexpected: Error, CustomStringConvertible {
+    public let description: String
+
+    public init(description: String) { self.description = description }
 }

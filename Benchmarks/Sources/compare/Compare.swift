@@ -102,7 +102,12 @@ struct Compare: AsyncParsableCommand {
             case .day: day.neededBytes
             }
         }
-        try Self.demand(needed.reduce(0, +), in: workspace)
+        do {
+            try workspace.demand(bytes: Int64(needed.reduce(0, +)))
+        } catch let error as TooLittleSpace {
+            Self.complain("\(error)")
+            throw ExitCode(75)
+        }
 
         let text = try TextCorpus()
         var results: [SuiteResult] = []
@@ -138,14 +143,6 @@ struct Compare: AsyncParsableCommand {
             for peer in missing { Self.complain("\(peer)") }
         }
         return contenders
-    }
-
-    /// Half a result would be of no use, so the space for all of it has to be there at the start.
-    private static func demand(_ bytes: Int, in workspace: Workspace) throws {
-        let available = workspace.availableBytes
-        guard available < Int64(bytes) else { return }
-        complain("too little space: about \(bytes >> 20) MiB are needed, \(available >> 20) MiB are free")
-        throw ExitCode(75)
     }
 
     private static func complain(_ text: String) {

@@ -25,7 +25,7 @@ struct TableReport {
                 bound,
             ]
         }
-        return [aligned([["target", "", "figure", "bound"]] + rows)]
+        return [textTable([["target", "", "figure", "bound"]] + rows, leading: 2)]
     }
 
     private static func table(_ result: SuiteResult) -> String {
@@ -46,24 +46,14 @@ struct TableReport {
             return row
         }
         let setups = result.setups.map { "\(shortened($0.name)): \($0.text)" }
-        return ([aligned([head] + rows)] + ["", legend] + setups).joined(separator: "\n")
+        return ([textTable([head] + rows, leading: 2)] + ["", legend] + setups).joined(separator: "\n")
     }
 
     private static let legend =
         "Medians: time or space per item for the floor, multiples of it for all others. ±: half the interquartile range."
 
-    private static func aligned(_ rows: [[String]]) -> String {
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            zip(row, widths).enumerated().map { column, cell in
-                let padding = String(repeating: " ", count: cell.1 - cell.0.count)
-                return column < 2 ? cell.0 + padding : padding + cell.0
-            }.joined(separator: "  ")
-        }.joined(separator: "\n")
-    }
-
     /// A column's width is worth more than our full name.
-    static func shortened(_ name: String) -> String {
+    private static func shortened(_ name: String) -> String {
         name.replacing("PrefetchCache", with: "ours")
     }
 
@@ -80,7 +70,7 @@ struct TableReport {
     }
 
     /// Two or three digits.
-    static func multiple(_ ratio: Double) -> String {
+    private static func multiple(_ ratio: Double) -> String {
         let decimals = max(0, 2 - Int(log10(max(ratio, 1e-4)).rounded(.down)))
         return "×" + String(format: "%.\(ratio < 1 ? decimals - 1 : decimals)f", ratio)
     }

@@ -1,3 +1,4 @@
+import Contenders
 import Foundation
 
 /// Runs this program once more, for one measurement.

@@ -40,12 +40,23 @@ struct Growth: AsyncParsableCommand {
             items?.counts ?? (quick ? [1000, 10_000] : [1000, 10_000, 100_000, 1_000_000])
         let rounds = rounds ?? (quick ? 5 : 7)
         try await Workspace.with(in: directory) { workspace in
-            try Space.check(in: try workspace.makeFolder(), for: counts, rounds: rounds)
+            try Self.demandSpace(for: counts, rounds: rounds, in: workspace)
             let rows = try await Series(rounds: rounds, workspace: workspace).measure(counts)
             // At once, and not when the process ends: removing a million files takes minutes.
             FileHandle.standardOutput.write(
                 Data((TableReport(rows).text + "\n").utf8))
         }
+    }
+
+    private static func demandSpace(for counts: [Int], rounds: Int, in workspace: Workspace) throws {
+        let block: Int64 = 4096
+        let small = counts.reduce(0) { $0 + Int64($1 + rounds * Probe.evictions) }
+        // Once by the cache and once by the floor.
+        let large = Int64(2 * counts.count * rounds * (Probe.warmUps + Probe.stores))
+        // A block and an inode; and a row of the catalog, of which the journal may hold much again.
+        let bytes = small * (block + 256 + 1024) + large * (Int64(Probe.storedSize) + block)
+        // Near the end of a volume a cache takes nothing new, whatever its budget.
+        try workspace.demand(bytes: bytes * 3 / 2, files: UInt64(small + large))
     }
 }
 

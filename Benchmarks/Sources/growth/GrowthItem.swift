@@ -29,8 +29,3 @@ enum GrowthItem {
         return Array(text.bytes[start..<start + length])
     }
 }
-
-/// A cache did something that makes its figures worthless.
-struct Unexpected: Error, CustomStringConvertible {
-    let description: String
-}

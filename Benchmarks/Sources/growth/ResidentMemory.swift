@@ -1,3 +1,4 @@
+import Contenders
 import Foundation
 
 /// What of this process is in memory, in mebibytes.

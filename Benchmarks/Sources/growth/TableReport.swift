@@ -80,11 +80,7 @@ struct TableReport {
 
     private static func table(_ rows: [Row], _ columns: [Column]) -> String {
         let columns = [Column(title: "items") { String($0.count) }] + columns
-        let cells = [columns.map(\.title)] + rows.map { row in columns.map { $0.cell(row) } }
-        let widths = columns.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-        return cells.map { line in
-            zip(line, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }.joined(
-                separator: "  ")
-        }.joined(separator: "\n")
+        return textTable(
+            [columns.map(\.title)] + rows.map { row in columns.map { $0.cell(row) } }, leading: 0)
     }
 }

@@ -86,15 +86,8 @@ struct Report {
         let cells =
             [["16 KiB text, µs", "calls", "p50", "p90", "p99", "p99.9", "max", "waited", "preempted"]]
             + calls.map(\.cells)
-        let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-        let table = cells.map { line in
-            zip(line, widths).enumerated().map { column, cell in
-                let padding = String(repeating: " ", count: cell.1 - cell.0.count)
-                return column == 0 ? cell.0 + padding : padding + cell.0
-            }.joined(separator: "  ")
-        }
         return
-            (table + [
+            ([textTable(cells, leading: 1)] + [
                 "",
                 String(format: "%.2f items were evicted for each that was stored beside", evictionsPerStore),
                 "p99 while cores are busy ÷ p99: \(computingToIdle.text)",

@@ -1,4 +1,0 @@
-public import ArgumentParser
-public import PrefetchCaching
-
-extension EvictionPolicyChoice: @retroactive ExpressibleByArgument {}
