@@ -69,7 +69,6 @@ let package = Package(
         .executableTarget(
             name: "policy-replay",
             dependencies: [
-                "Contenders",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "PrefetchCaching", package: "PrefetchCache"),
             ]),

@@ -28,7 +28,7 @@ import Testing
         var full = CacheConfiguration(budget: .automaticUpTo(.gibibytes(2)))
         full.largestItem = .mebibytes(100)
         full.isStoringEnabled = false
-        full.evictionPolicy = .sieve
+        full.evictionPolicy = .value
         full.capacityModel.reservePerMille = 200
         return [CacheConfiguration(), CacheConfiguration(budget: .fixed(.bytes(0))), full]
     }()
@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: [
         (#"{"budgetBytes": -1}"#, "budgetBytes is -1; it must not be negative"),
         (#"{"budgetBytes": 1, "budgetCapBytes": 1}"#, "both budgetBytes"),
-        (#"{"evictionPolicy": "random"}"#, "it must be one of lru, fifo, sieve"),
+        (#"{"evictionPolicy": "random"}"#, "it must be one of lru, value"),
         (#"{"capacityModel": {"reservePerMille": 2000}}"#, "capacityModel: "),
         (#"{"schemaVersion": 2}"#, "update the software"),
         (#"{"schemaVersion": 2, "later": 1}"#, "update the software"),

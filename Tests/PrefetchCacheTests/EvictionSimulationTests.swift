@@ -18,8 +18,8 @@ import Testing
 
         var testDescription: String { "\(capacity >> 20) MiB" }
 
-        var result: EvictionSimulation.Result {
-            var result = EvictionSimulation.Result()
+        var result: ReplayTally {
+            var result = ReplayTally()
             result.requests = Int64(EvictionSimulationTests.requests)
             result.hits = hits
             result.hitBytes = hitBytes
@@ -62,28 +62,15 @@ import Testing
         .enabled(if: TestRun.isLong, "Takes half a minute: PREFETCHCACHE_LONG_TESTS."),
         arguments: references)
     func leastRecentUseIsExact(_ reference: Reference) throws {
-        #expect(try replayed(reference, .lru) == reference.result)
+        #expect(try replayed(reference) == reference.result)
     }
 
-    /// The comparison can fail: another policy has other numbers.
-    @Test(.enabled(if: TestRun.isLong, "Takes half a minute: PREFETCHCACHE_LONG_TESTS."))
-    func firstInFirstOutGivesOtherNumbers() throws {
-        let reference = try #require(Self.references.last)
-        let result = try replayed(reference, .fifo)
-        #expect(result.hits < reference.hits)
-        #expect(result.evictions != reference.evictions)
-        #expect(result.requests == reference.result.requests)
-    }
-
-    private func replayed(_ reference: Reference, _ policy: EvictionPolicyChoice) throws
-        -> EvictionSimulation.Result
-    {
+    private func replayed(_ reference: Reference) throws -> ReplayTally {
         let container = try TemporaryContainer()
-        let simulation = try EvictionSimulation(
-            capacity: .bytes(reference.capacity), policy: policy, in: container.areas())
+        var simulation = try RequestReplay(capacity: reference.capacity, .lru, in: container.areas())
         for request in EvictionTrace.skewed(seed: 42, count: Self.requests) {
             try simulation.request(request.key, size: request.size)
         }
-        return try simulation.result()
+        return simulation.tally
     }
 }

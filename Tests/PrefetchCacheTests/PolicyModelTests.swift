@@ -29,9 +29,9 @@ import Testing
     @Test(arguments: TestRun.sample(3, of: cases))
     func aReplayAgreesWithTheModel(_ example: Case) throws {
         let container = try TemporaryContainer()
-        let simulation = try EvictionSimulation(
-            capacity: .bytes(example.capacity), policy: example.policy, in: container.areas())
-        var model = ModelCache(capacity: example.capacity, example.policy)
+        var simulation = try RequestReplay(
+            capacity: example.capacity, example.policy, in: container.areas())
+        var model = ModelCache(capacity: example.capacity)
         var generator = SeededGenerator(seed: example.seed)
         let sizes = (0..<example.keys).map { _ in Int64.random(in: 0...1_000, using: &generator) }
         let keys = try (0..<example.keys).map { try ItemKey(number: $0) }
@@ -41,29 +41,13 @@ import Testing
             let number = Int.random(in: 0..<limit, using: &generator)
             model.request(number, size: sizes[number])
             try simulation.request(keys[number], size: sizes[number])
-            // Not a multiple of the batches in which a simulation works.
             guard step % 4_999 == 0 else { continue }
-            let residents = try simulation.residentKeys()
+            let residents = simulation.residentKeys
             try #require(residents == Set(model.sizes.keys.map { keys[$0].string }))
         }
-        #expect(try simulation.result() == model.tally)
-        #expect(try simulation.residentKeys() == Set(model.sizes.keys.map { keys[$0].string }))
+        #expect(simulation.tally == model.tally)
+        #expect(simulation.residentKeys == Set(model.sizes.keys.map { keys[$0].string }))
         #expect(model.tally.hits > 1_000 && model.tally.evictions > 1_000)
-    }
-
-    /// The models are three different ones, so that agreeing with each means something.
-    @Test func theModelsDiffer() {
-        // Without a history, `value` has the model of LRU.
-        let hits = EvictionPolicyChoice.allCases.filter { $0 != .value }.map { policy in
-            var model = ModelCache(capacity: 60, policy)
-            var generator = SeededGenerator(seed: 5)
-            for _ in 0..<10_000 {
-                let limit = Int.random(in: 1...200, using: &generator)
-                model.request(Int.random(in: 0..<limit, using: &generator), size: 1)
-            }
-            return model.tally.hits
-        }
-        #expect(Set(hits).count == hits.count)
     }
 
     /// With real files, and with every store and every read in a process of its own: what a policy
@@ -79,7 +63,7 @@ import Testing
         try engine.close()
 
         let fitting = (8 << 20) / (length + (8 << 10))
-        var model = ModelCache(capacity: fitting, policy)
+        var model = ModelCache(capacity: fitting)
         var generator = SeededGenerator(seed: 6)
         for _ in 0..<400 {
             let limit = Int.random(in: 1...60, using: &generator)

@@ -277,35 +277,4 @@ import Testing
         #expect(try keys == (0..<3).filter { $0 != gone }.map { "item-\($0)" })
         #expect(try engine.statistics().evictions == 0)
     }
-
-    /// What SIEVE notes while it chooses is not noted for a choice that came to nothing.
-    @Test func aRefusalMovesNoHandAndClearsNoMark() throws {
-        try configure {
-            $0.largestItem = .mebibytes(8)
-            $0.evictionPolicy = .sieve
-        }
-        try fill(0..<4, of: 1_800_000)
-        for number in [0, 1] { #expect(try engine.content(ItemKey(number: number)) != nil) }
-        let pins = [try lease(ItemKey(number: 2)), try lease(ItemKey(number: 3))]
-        try engine.flush()
-        let before = try marks
-        #expect(before == ["0 1", "1 1", "2 0", "3 0", "hand 0"])
-        guard case .refused(.overBudget) = try engine.store(noise(5 << 20), "in vain") else {
-            Issue.record("not refused")
-            return
-        }
-        #expect(try marks == before)
-        pins.forEach(engine.environment.fileSystem.close)
-    }
-
-    private var marks: [String] {
-        get throws {
-            try engine.catalog.reading { transaction in
-                try String.fetchAll(
-                    transaction.database,
-                    sql: "SELECT substr(key, 6) || ' ' || isVisited FROM item ORDER BY key")
-                    + ["hand \(try transaction.value(of: "sieve.hand"))"]
-            }
-        }
-    }
 }

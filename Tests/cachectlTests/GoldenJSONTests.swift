@@ -188,7 +188,7 @@ import Testing
     @Test func ofTheVolume() throws {
         let transcript = Transcript(in: container)
         try transcript.run("configure")
-        try transcript.run("configure", "--largest", "1MiB", "--policy", "sieve", "--storing", "off")
+        try transcript.run("configure", "--largest", "1MiB", "--policy", "value", "--storing", "off")
         try transcript.run("configure", "--cap", "2MiB", hidesNumbers: true)
         try transcript.run("report", "--html", "report.html", hidesNumbers: true)
         try transcript.run("watch", "--count", "1", hidesNumbers: true)

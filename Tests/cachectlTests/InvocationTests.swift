@@ -111,7 +111,7 @@ import Testing
         ["cat", "k", "--range", "-5"], ["evict", "--all"], ["evict", "a", "b"], ["evict", "--", "--all"],
         ["put", "k", "f", "--requested"], ["put", "k", "f", "--expires", "7d", "--priority", "0.5"],
         ["configure", "--budget", "automatic", "--cap", "1GiB"], ["trim"], ["capacity"],
-        ["configure", "--cap", "none", "--largest", "automatic", "--storing", "off", "--policy", "sieve"],
+        ["configure", "--cap", "none", "--largest", "automatic", "--storing", "off", "--policy", "value"],
         ["evict", "--bytes", "1 MiB"], ["configure"], ["list"], ["stats"], ["show", "k"], ["open", "k"],
     ])
     func sharedOptionsMayStandBeforeTheCommandOrAfterIt(_ arguments: [String]) throws {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Contenders
 import Foundation
 import PrefetchCaching
 
@@ -15,7 +14,7 @@ struct PolicyReplay: ParsableCommand {
 
             time,key,size: requests of a cache, all of which count. A hit is a use, a miss stores the item \
             after evicting while it would not fit, and an item larger than the capacity is not stored. The \
-            time is not looked at.
+            time is not looked at. Such a trace can also be replayed with fifo and sieve, in memory.
 
             time,event,key,source,size: prefetching, with times in seconds. What arrives (event 'arrive') is \
             stored, after evicting, or refused; what is opened ('open') leaves the cache; what a newer version \
@@ -35,7 +34,7 @@ struct PolicyReplay: ParsableCommand {
     var capacity: ByteCount
 
     @Option(help: "Who goes when space is needed.")
-    var policy: EvictionPolicyChoice = .lru
+    var policy: ReplayPolicy = .lru
 
     @Flag(help: "Do not download what paused sources send; for a trace of prefetching.")
     var gate = false

@@ -3,7 +3,7 @@ import Foundation
 
 /// What is printed: one JSON object on one line. What a kind of trace does not tell is left out.
 struct ReplayReport: Encodable {
-    let policy: EvictionPolicyChoice
+    let policy: ReplayPolicy
     let capacityBytes: Int64
     let hits: Int64
     let hitBytes: Int64
@@ -23,7 +23,7 @@ struct ReplayReport: Encodable {
     var wastedBytes: Int64?
 
     init(
-        _ result: EvictionSimulation.Result, _ policy: EvictionPolicyChoice, _ capacity: ByteCount,
+        _ result: RequestReplay.Result, _ policy: ReplayPolicy, _ capacity: ByteCount,
         _ elapsed: Duration
     ) {
         self.init(policy, capacity, hits: result.hits, hitBytes: result.hitBytes, elapsed)
@@ -34,7 +34,7 @@ struct ReplayReport: Encodable {
     }
 
     init(
-        _ result: PrefetchSimulation.Result, _ policy: EvictionPolicyChoice, _ capacity: ByteCount,
+        _ result: PrefetchSimulation.Result, _ policy: ReplayPolicy, _ capacity: ByteCount,
         usesGate: Bool, _ elapsed: Duration
     ) {
         self.init(policy, capacity, hits: result.hits, hitBytes: result.hitBytes, elapsed)
@@ -46,7 +46,7 @@ struct ReplayReport: Encodable {
     }
 
     private init(
-        _ policy: EvictionPolicyChoice, _ capacity: ByteCount, hits: Int64, hitBytes: Int64,
+        _ policy: ReplayPolicy, _ capacity: ByteCount, hits: Int64, hitBytes: Int64,
         _ elapsed: Duration
     ) {
         self.policy = policy

@@ -73,8 +73,7 @@ extension PrefetchCache {
     }
 
     /// Returns all cached items, ordered by priority and, within one priority, by ``CachedItem/lastUse``.
-    /// With the policies `lru` and `fifo` that is the order of eviction; with `sieve` it is the order of
-    /// storing, and items that were used since are spared once. Items that have expired are not among them; until maintenance
+    /// With the policy `lru` that is the order of eviction. Items that have expired are not among them; until maintenance
     /// removes them, they take their space.
     ///
     /// - Complexity: O(n) in the items, all of which are returned at once.

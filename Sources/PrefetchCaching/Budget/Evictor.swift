@@ -51,17 +51,8 @@ final class Evictor: BudgetKeeping {
     /// The policy in force, for one eviction.
     var policy: any EvictionPolicy {
         switch choice {
-        case .lru, .fifo: InOrder()
-        case .sieve: Sieve()
+        case .lru: InOrder()
         case .value: ByValue(history.knowledge(), now: environment.now())
-        }
-    }
-
-    var effectOfUse: EffectOfUse {
-        switch choice {
-        case .lru, .value: .movesItem
-        case .fifo: .none
-        case .sieve: .marksItem
         }
     }
 

@@ -23,7 +23,7 @@ final class SimulatedCache: Sendable {
         let clock = Clock()
         self.clock = clock
         var environment = CacheEnvironment.live(
-            logger: Logger(label: "EvictionSimulation", factory: { _ in SwiftLogNoOpLogHandler() }))
+            logger: Logger(label: "PrefetchSimulation", factory: { _ in SwiftLogNoOpLogHandler() }))
         environment.now = { clock.time.withLock { $0 } }
         environment.uptime = { .milliseconds(clock.time.withLock { $0 }) }
         let folders = try CacheFolders(areas: areas, fileSystem: environment.fileSystem)

@@ -2,9 +2,6 @@ internal import PrefetchItemFormat
 
 /// What the catalog needs from the budget: the catalog depends on nothing else of it.
 protocol BudgetKeeping: Sendable {
-    /// What a use changes in the row of an item, under the policy in force.
-    var effectOfUse: EffectOfUse { get }
-
     /// Makes sure that the tables are as the policy in force needs them.
     func prepare(_ transaction: CatalogTransaction) throws
 
@@ -23,15 +20,6 @@ protocol BudgetKeeping: Sendable {
 
     /// Sends the events of evictions. Called after the transaction, whether it succeeded or not: the files are gone.
     func reportEvictions()
-}
-
-/// What a use changes in the row of an item.
-enum EffectOfUse: Sendable {
-    case none
-    /// The item moves to the end of the order of use.
-    case movesItem
-    /// The item is marked as visited.
-    case marksItem
 }
 
 /// Keeps a growing catalog within the budget.

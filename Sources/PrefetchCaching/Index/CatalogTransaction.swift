@@ -224,17 +224,15 @@ extension CatalogTransaction {
 
     /// Notes that an item was used so many times.
     ///
-    /// - Parameters:
-    ///   - lastUse: Its new position in the order of use; `nil` to leave it.
-    ///   - isMarking: Whether to mark it as visited.
-    func noteUses(_ count: Int64, of hash: KeyHash, lastUse: Int64?, isMarking: Bool) throws {
+    /// - Parameter lastUse: Its new position in the order of use; `nil` to leave it.
+    func noteUses(_ count: Int64, of hash: KeyHash, lastUse: Int64?) throws {
         let row = try Row.fetchOne(
             database.cachedStatement(
                 sql: """
-                    UPDATE item SET uses = uses + ?1, lastUse = IFNULL(?2, lastUse), isVisited = MAX(isVisited, ?3)
-                    WHERE hash = ?4 RETURNING \(Departing.columns)
+                    UPDATE item SET uses = uses + ?1, lastUse = IFNULL(?2, lastUse)
+                    WHERE hash = ?3 RETURNING \(Departing.columns)
                     """),
-            arguments: [count, lastUse, isMarking, hash.data]
+            arguments: [count, lastUse, hash.data]
         ).map(Departing.init)
         changes.note(
             row?.event(.read(count: count, isFirst: row?.uses == count))

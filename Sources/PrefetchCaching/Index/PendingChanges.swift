@@ -326,7 +326,6 @@ struct PendingChanges: Sendable {
 /// of use and the allowance are written once, at the end, however many changes there are.
 struct ChangeWriting {
     private let catalog: Catalog
-    private let effectOfUse: EffectOfUse
     private let transaction: CatalogTransaction
     private var sequence: Int64
     private var storedBytes: Int64 = 0
@@ -338,7 +337,6 @@ struct ChangeWriting {
     init(_ catalog: Catalog, to transaction: CatalogTransaction) throws {
         self.catalog = catalog
         self.transaction = transaction
-        effectOfUse = catalog.budget.effectOfUse
         sequence = try transaction.lastUse()
         hasPartials = try transaction.hasPartials()
     }
@@ -371,10 +369,8 @@ struct ChangeWriting {
                 }
             case .touched(let count):
                 if gone.remove(hash) != nil { continue }
-                if effectOfUse == .movesItem { sequence += 1 }
-                try transaction.noteUses(
-                    count, of: hash, lastUse: effectOfUse == .movesItem ? sequence : nil,
-                    isMarking: effectOfUse == .marksItem)
+                sequence += 1
+                try transaction.noteUses(count, of: hash, lastUse: sequence)
             case .removed(let reason):
                 if try !deleteRowIfGone(hash, because: reason), case .removed? = batch.entries[hash]?.change {
                     catalog.noteEnded(hash, because: reason)
@@ -400,7 +396,7 @@ struct ChangeWriting {
         }
         if let uses = batch.entries[row.hash]?.uses, uses > 0 {
             gone.insert(row.hash)
-            try transaction.noteUses(uses, of: row.hash, lastUse: nil, isMarking: false)
+            try transaction.noteUses(uses, of: row.hash, lastUse: nil)
         }
         try transaction.deleteRow(row.hash, because: .purged)
     }

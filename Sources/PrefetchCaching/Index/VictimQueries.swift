@@ -116,40 +116,6 @@ extension CatalogTransaction {
             database.cachedStatement(
                 sql: "SELECT MIN(priority) FROM item WHERE kind = 0 AND priority > ?"), arguments: [last])
     }
-
-    /// The first item of a priority, from a position in the order of use on, that is not marked as visited.
-    func firstUnvisited(
-        ofPriority priority: Double, from start: Int64, passingOver passedOver: Set<KeyHash>
-    ) throws -> (victim: Victim, lastUse: Int64)? {
-        let rows = try Row.fetchCursor(
-            database.cachedStatement(
-                sql: """
-                    SELECT hash, key, kind, chargedLength, priority, lastUse, isVisited FROM item
-                    WHERE kind = 0 AND priority = ? AND lastUse >= ? ORDER BY lastUse
-                    """),
-            arguments: [priority, start])
-        while let row = try rows.next() {
-            guard let victim = try Victim(row), try row.value(6) == 0, !passedOver.contains(victim.hash)
-            else { continue }
-            return (victim, try row.value(5))
-        }
-        return nil
-    }
-
-    /// Clears the marks of the items of a priority in a range of the order of use.
-    func clearVisits(ofPriority priority: Double, in range: Range<Int64>) throws {
-        try change(
-            """
-            UPDATE item SET isVisited = 0
-            WHERE kind = 0 AND priority = ? AND lastUse >= ? AND lastUse < ? AND isVisited = 1
-            """, [priority, range.lowerBound, range.upperBound])
-    }
-
-    /// The position in the order of use that follows another, among the items of one priority.
-    func lastUse(ofPriority priority: Double, after last: Int64) throws -> Int64? {
-        try integer(
-            "SELECT MIN(lastUse) FROM item WHERE kind = 0 AND priority = ? AND lastUse > ?", [priority, last])
-    }
 }
 
 extension Victim {

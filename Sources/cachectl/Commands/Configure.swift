@@ -17,7 +17,7 @@ struct Configure: CacheCommand {
               # Leave more of the volume to others
               cachectl configure --keep-free 20GB --app org.example.app
               # Limit an automatic budget
-              cachectl configure --cap 500MB --policy sieve --app org.example.app
+              cachectl configure --cap 500MB --policy value --app org.example.app
             """)
 
     @Option(
@@ -43,7 +43,7 @@ struct Configure: CacheCommand {
     @Option(help: ArgumentHelp("Whether new items are stored.", valueName: "on|off"))
     var storing: Switch?
 
-    @Option(help: ArgumentHelp("The order in which items are evicted.", valueName: "lru|fifo|sieve|value"))
+    @Option(help: ArgumentHelp("The order in which items are evicted.", valueName: "lru|value"))
     var policy: EvictionPolicyChoice?
 
     @OptionGroup var shared: SharedOptions

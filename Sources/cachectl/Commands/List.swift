@@ -7,7 +7,7 @@ struct List: CacheCommand {
         abstract: "Lists the cached items, lowest priority first, and coldest first within a priority.",
         discussion: """
             AGE is the time since an item was stored, and GOES-AFTER how much may still be stored before it has to go, \
-            as long as nothing is used or removed meanwhile. Under the policies sieve and value that changes with every \
+            as long as nothing is used or removed meanwhile. Under the policy value that changes with every \
             look: 'cachectl show' says it for one item.
 
             --partials also lists, after the items, what was kept of interrupted ones. Items that are being written \
@@ -89,10 +89,10 @@ struct List: CacheCommand {
         let items = try await cache.items()
         let partials = try await self.partials ? cache.partials() : []
         let policy = try await cache.configuration().evictionPolicy
-        guard policy == .lru || policy == .fifo else {
+        guard policy == .lru else {
             return items.map { .item($0, goesAfter: nil) } + partials.map(ListEntry.partial)
         }
-        // That of these policies is the order of eviction.
+        // That of this policy is the order of eviction.
         let (free, partialBytes) = try await (
             cache.capacity().freeBytes, cache.statistics().partialBytes
         )

@@ -34,8 +34,6 @@ extension EvictionOutlook {
         let order =
             switch policy {
             case .lru: "what was not used for longest goes first"
-            case .fifo: "what was stored first goes first"
-            case .sieve: "what was not used since the hand last passed goes first, oldest first"
             case .value:
                 "what is least likely to be opened still, for its space, goes first; within a source, what was "
                     + "not used for longest"

@@ -18,95 +18,27 @@ struct ModelQueue {
         if let before { newer[before] = after } else { oldest = after }
         if let after { older[after] = before } else { newest = before }
     }
-
-    /// What came after `number`, towards the newest.
-    func next(_ number: Int) -> Int? { newer[number] }
 }
 
-/// A policy as a textbook has it, in memory: what the real one is compared with.
-protocol PolicyModel {
-    init()
-    mutating func stored(_ number: Int)
-    mutating func used(_ number: Int)
-    /// Chooses who goes, and forgets it.
-    mutating func evict() -> Int?
+/// What came of the requests of a cache.
+struct ReplayTally: Hashable {
+    var requests: Int64 = 0
+    var hits: Int64 = 0
+    var hitBytes: Int64 = 0
+    var evictions: Int64 = 0
+    var residentItems = 0
+    var residentBytes: Int64 = 0
 }
 
-struct LeastRecentlyUsedModel: PolicyModel {
-    private var queue = ModelQueue()
-
-    mutating func stored(_ number: Int) { queue.append(number) }
-
-    mutating func used(_ number: Int) {
-        queue.remove(number)
-        queue.append(number)
-    }
-
-    mutating func evict() -> Int? {
-        guard let victim = queue.oldest else { return nil }
-        queue.remove(victim)
-        return victim
-    }
-}
-
-struct FirstInFirstOutModel: PolicyModel {
-    private var queue = ModelQueue()
-
-    mutating func stored(_ number: Int) { queue.append(number) }
-    mutating func used(_ number: Int) {}
-
-    mutating func evict() -> Int? {
-        guard let victim = queue.oldest else { return nil }
-        queue.remove(victim)
-        return victim
-    }
-}
-
-/// As in the paper and in libCacheSim: the hand starts at the tail, which is the oldest, and goes towards
-/// the head; it clears the marks that it passes, evicts the first that bears none, and stays at the one
-/// before that. When it passes the head it starts again at the tail.
-struct SieveModel: PolicyModel {
-    private var queue = ModelQueue()
-    private var visited: Set<Int> = []
-    private var hand: Int?
-
-    mutating func stored(_ number: Int) { queue.append(number) }
-    mutating func used(_ number: Int) { visited.insert(number) }
-
-    mutating func evict() -> Int? {
-        guard var victim = hand ?? queue.oldest else { return nil }
-        while visited.remove(victim) != nil {
-            guard let next = queue.next(victim) ?? queue.oldest else { return nil }
-            victim = next
-        }
-        hand = queue.next(victim)
-        queue.remove(victim)
-        return victim
-    }
-}
-
-extension EvictionPolicyChoice {
-    var model: any PolicyModel {
-        switch self {
-        // Without a history, nothing tells items apart but their use.
-        case .lru, .value: LeastRecentlyUsedModel()
-        case .fifo: FirstInFirstOutModel()
-        case .sieve: SieveModel()
-        }
-    }
-}
-
-/// A cache of a policy's model.
+/// A cache of exact least recent use as a textbook has it, in memory: what the real one is compared with. Without a history,
+/// nothing tells items apart but their use, so that it is the model of every policy.
 struct ModelCache {
     let capacity: Int64
-    private(set) var tally = EvictionSimulation.Result()
+    private(set) var tally = ReplayTally()
     private(set) var sizes: [Int: Int64] = [:]
-    private var policy: any PolicyModel
+    private var queue = ModelQueue()
 
-    init(capacity: Int64, _ policy: EvictionPolicyChoice) {
-        self.capacity = capacity
-        self.policy = policy.model
-    }
+    init(capacity: Int64) { self.capacity = capacity }
 
     /// - Returns: Whether it was a hit.
     @discardableResult
@@ -115,18 +47,60 @@ struct ModelCache {
         if sizes[number] != nil {
             tally.hits += 1
             tally.hitBytes += size
-            policy.used(number)
+            queue.remove(number)
+            queue.append(number)
             return true
         }
         guard size <= capacity else { return false }
-        while tally.residentBytes + size > capacity, let victim = policy.evict() {
+        while tally.residentBytes + size > capacity, let victim = queue.oldest {
+            queue.remove(victim)
             tally.evictions += 1
             tally.residentBytes -= sizes.removeValue(forKey: victim) ?? 0
         }
         sizes[number] = size
         tally.residentBytes += size
         tally.residentItems = sizes.count
-        policy.stored(number)
+        queue.append(number)
         return false
+    }
+}
+
+/// Requests of a cache, by what a simulation of prefetching does: a hit is a read, a miss an arrival.
+struct RequestReplay {
+    private let capacity: Int64
+    private let simulation: PrefetchSimulation
+    private var sizes: [ItemKey: Int64] = [:]
+    private var counted = ReplayTally()
+    private var stored = 0
+
+    init(capacity: Int64, _ policy: EvictionPolicyChoice, in areas: StorageAreas) throws {
+        self.capacity = capacity
+        simulation = try PrefetchSimulation(capacity: .bytes(capacity), policy: policy, in: areas)
+    }
+
+    mutating func request(_ key: ItemKey, size: Int64) throws {
+        counted.requests += 1
+        if simulation.place(of: key) == .cached {
+            counted.hits += 1
+            counted.hitBytes += size
+            try simulation.read(key, at: 0)
+        } else {
+            try simulation.arrive(key, source: "", size: size, at: 0)
+            guard simulation.place(of: key) == .cached else { return }
+            sizes[key] = size
+            stored += 1
+        }
+    }
+
+    private var residents: [ItemKey: Int64] { sizes.filter { simulation.place(of: $0.key) == .cached } }
+
+    var residentKeys: Set<String> { Set(residents.keys.map(\.string)) }
+
+    var tally: ReplayTally {
+        var tally = counted
+        tally.residentItems = residents.count
+        tally.residentBytes = residents.values.reduce(0, +)
+        tally.evictions = Int64(stored - residents.count)
+        return tally
     }
 }
