@@ -177,9 +177,9 @@ import Testing
         /// A range with these headers.
         static func range(
             _ name: String, _ headers: [String: String], of first: TestResource = resource,
-            _ range: String = "2097152-5499999/5500000", last: TestResource = resource
+            _ range: String = "bytes 2097152-5499999/5500000", last: TestResource = resource
         ) -> Rest {
-            let headers = headers.merging(["Content-Range": "bytes \(range)"]) { $1 }
+            let headers = headers.merging(["Content-Range": range]) { $1 }
             return Rest(
                 testDescription: "\(name) \(range)", first: first,
                 answer: { _ in TestAnswer(206, headers, body: last.content.dropFirst(2 << 20)) }, last: last)
@@ -193,8 +193,8 @@ import Testing
         let shorter = TestResource(noise(4_000_000, seed: 2), entityTag: "\"2\"")
         let dated = TestResource(content, entityTag: "W/\"1\"", lastModified: date)
         let unasked = [
-            "0-3402847/5500000", "2097153-5499999/5500000", "2097152-5499998/5500000", "2097152-5499999/*",
-            "*/5500000", "=2097152-5499999/5500000", "nonsense", "",
+            "bytes 0-3402847/5500000", "bytes 2097153-5499999/5500000", "bytes 2097152-5499998/5500000",
+            "bytes 2097152-5499999/*", "bytes */5500000", "bytes=2097152-5499999/5500000", "nonsense", "",
         ]
         // All that these answers say of themselves is true. A part that is all of it is as good as any other answer.
         let elsewhere = [0, 1 << 20, (2 << 20) + 1].map { start in
