@@ -16,7 +16,6 @@ CHECKED_OUT = {
     "CoreMetrics": ("swift-metrics/Sources/CoreMetrics", []),
     "ArgumentParserToolInfo": ("swift-argument-parser/Sources/ArgumentParserToolInfo", []),
     "ArgumentParser": ("swift-argument-parser/Sources/ArgumentParser", []),
-    "Crypto": ("swift-crypto/Sources/Crypto", ["Util"]),
 }
 
 IMPORT = re.compile(
@@ -155,8 +154,6 @@ class Manifest:
             for version in re.findall(r'Available\("([\d.]+)"', manifest):
                 flags += ["-enable-experimental-feature", f"AvailabilityMacro=System {version}:macOS 10.10, iOS 8.0"]
             return [*flags, "-swift-version", "6"]
-        if name == "Crypto":
-            return ["-DCRYPTO_IN_SWIFTPM", "-swift-version", "5"]
         return ["-swift-version", "5", "-package-name", name.lower()]
 
 

@@ -1,4 +1,3 @@
-internal import Crypto
 public import Foundation
 public import PrefetchCaching
 internal import Synchronization
@@ -166,9 +165,6 @@ struct ContentWriter: Sendable {
 }
 
 /// An incremental digest of content, compared with the expected one; a no-op if none is.
-///
-/// SHA-256 uses swift-crypto, which is CryptoKit on Apple platforms and BoringSSL elsewhere: with the processor's SHA
-/// instructions it keeps up with any disk, which plain Swift does not.
 final class ContentDigest: Sendable {
     fileprivate struct State {
         var sha256: SHA256?
@@ -195,7 +191,7 @@ final class ContentDigest: Sendable {
 
     func update(_ bytes: UnsafeRawBufferPointer) {
         state.withLock { state in
-            state.sha256?.update(bufferPointer: bytes)
+            state.sha256?.update(bytes)
             state.checksum?.update(bytes)
             state.updateFiles(bytes)
         }
@@ -214,7 +210,7 @@ final class ContentDigest: Sendable {
             state.updateFiles(UnsafeRawBufferPointer(start: nil, count: 0))
             if let failure = state.failure { return failure }
             let digest =
-                state.sha256.map { Array($0.finalize()) } ?? state.checksum?.finalize().bigEndianBytes
+                state.sha256?.finish() ?? state.checksum?.finalize().bigEndianBytes
             return digest.flatMap { .init(of: $0, expecting: expected) }
         }
     }
@@ -226,12 +222,12 @@ extension ContentDigest.State {
         while let next = files.first {
             let count = Int(min(Int64(rest.count), next.length - position))
             if next.expected.digest != nil {
-                file.update(bufferPointer: UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
+                file.update(UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
             }
             rest = rest.dropFirst(count)
             position += Int64(count)
             guard position == next.length else { return }
-            if failure == nil { failure = .init(of: Array(file.finalize()), expecting: next.expected.digest) }
+            if failure == nil { failure = .init(of: file.finish(), expecting: next.expected.digest) }
             (file, position) = (SHA256(), 0)
             files.removeFirst()
         }

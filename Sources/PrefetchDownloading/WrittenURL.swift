@@ -1,4 +1,3 @@
-internal import Crypto
 public import Foundation
 public import PrefetchCaching
 
@@ -84,7 +83,7 @@ extension ItemKey {
             try self.init(text)
             return
         }
-        try self.init("sha256:" + Array(SHA256.hash(data: Data(text.utf8))).hexadecimal)
+        try self.init("sha256:" + SHA256.digest(of: Data(text.utf8)).hexadecimal)
     }
 }
 

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTestServer
 import PrefetchCaching
@@ -49,7 +48,7 @@ import Testing
             #expect(try await stored(path, headers) == Self.gzip)
             #expect(
                 try await stored(path, headers, with: { $0.allowsCompressedTransfer = false }) == Self.gzip)
-            let digest = ContentExpectation.sha256(Array(SHA256.hash(data: Self.gzip)))
+            let digest = ContentExpectation.sha256(SHA256.digest(of: Self.gzip))
             #expect(try await stored(path, headers, with: { $0.expectations = [digest] }) == Self.gzip)
         }
 
@@ -97,7 +96,7 @@ import Testing
         func aDigestDecides(path: String, wanted: Data) async throws {
             for isOffered in [true, false] {
                 let content = try await stored(path, Self.type("text/plain")) { request in
-                    request.expectations = [.sha256(Array(SHA256.hash(data: wanted)))]
+                    request.expectations = [.sha256(SHA256.digest(of: wanted))]
                     request.allowsCompressedTransfer = isOffered
                 }
                 #expect(content == wanted)
@@ -106,7 +105,7 @@ import Testing
 
         /// It is declared as what it is not.
         @Test func aDigestDecidesWhatCannotBeDecoded() async throws {
-            let digest = ContentExpectation.sha256(Array(SHA256.hash(data: Self.text)))
+            let digest = ContentExpectation.sha256(SHA256.digest(of: Self.text))
             #expect(try await stored("/feed", Self.type("text/plain"), Self.text) == nil)
             let content = try await stored("/feed", Self.type("text/plain"), Self.text) {
                 $0.expectations = [digest]

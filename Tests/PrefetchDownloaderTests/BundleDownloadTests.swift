@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTestServer
 import Synchronization
@@ -114,7 +113,7 @@ import Testing
                     file.path.string,
                     [
                         ContentExpectation.length(Int64(file.content.count)),
-                        .sha256(Array(SHA256.hash(data: file.content))),
+                        .sha256(SHA256.digest(of: file.content)),
                     ]
                 )
             })
@@ -220,7 +219,7 @@ import Testing
         let server = try HTTPTestServer { [site = Site(["/a": Data("a".utf8), "/b": Data()])] in
             site.answer(to: $0)
         }
-        let digest = Array(SHA256.hash(data: isRight ? Data() : Data("b".utf8)))
+        let digest = SHA256.digest(of: isRight ? Data() : Data("b".utf8))
         let request = DownloadRequest(
             bundle: [
                 BundleFile("a", at: server.url("/a")),

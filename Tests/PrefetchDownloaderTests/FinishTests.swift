@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTestServer
 import PrefetchCaching
@@ -216,7 +215,7 @@ import Testing
         let wrong = [UInt8](repeating: 0, count: 32)
         let outcome = await finish(DownloadRequest(Self.url, "item", .sha256(wrong)), try response())
         #expect(
-            outcome.error?.reason == .wrongDigest(expected: wrong, actual: Array(SHA256.hash(data: body))))
+            outcome.error?.reason == .wrongDigest(expected: wrong, actual: SHA256.digest(of: body)))
         #expect(try Data(contentsOf: file) == body)
         #expect(try await cache.cache.read("item") == nil)
         #expect(try await cache.cache.statistics().chargedBytes == 0)

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTestServer
 import PrefetchCaching
@@ -32,7 +31,7 @@ import Testing
         let server = try twoVersions()
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         func request(_ content: Data) -> DownloadRequest {
-            DownloadRequest(server.url(), "item", .sha256(Array(SHA256.hash(data: content))))
+            DownloadRequest(server.url(), "item", .sha256(SHA256.digest(of: content)))
         }
         #expect(await cache.download(request(small.content)) == .alreadyCached)
         #expect(server.requests.count == 1)

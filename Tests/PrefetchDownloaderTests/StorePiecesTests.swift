@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Testing
 
@@ -14,7 +13,7 @@ import Testing
     private struct Broken: Error, Equatable {}
 
     private let content = noise(5_500_000)
-    private var digest: [UInt8] { Array(SHA256.hash(data: content)) }
+    private var digest: [UInt8] { SHA256.digest(of: content) }
 
     private func metadata(_ tag: String? = "\"1\"") -> ItemMetadata {
         ItemMetadata(key: "item", validator: Validator(entityTag: tag))

@@ -1,6 +1,6 @@
-import Crypto
 import Foundation
 import PrefetchCaching
+import PrefetchDownloading
 import Testing
 
 @testable import cachectl
@@ -28,7 +28,7 @@ import Testing
     @Test func aLongURLHasADigestAsItsKey() throws {
         let longest = "https://example.org/" + String(repeating: "a", count: ItemKey.maximumBytes - 20)
         #expect(try FetchTarget(longest).key.string == longest)
-        let digest = SHA256.hash(data: Data("\(longest)b".utf8)).map { String(format: "%02x", $0) }.joined()
+        let digest = SHA256.digest(of: Data("\(longest)b".utf8)).map { String(format: "%02x", $0) }.joined()
         #expect(try FetchTarget("\(longest)b#part").key.string == "sha256:\(digest)")
         #expect(
             try FetchTarget("\(longest)b".replacing("://", with: "://u:p@")).key.string == "sha256:\(digest)")

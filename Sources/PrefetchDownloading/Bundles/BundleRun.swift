@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Foundation
 internal import PrefetchCaching
 
@@ -35,14 +34,14 @@ struct BundlePlan: Sendable {
     /// version of one of them cannot be told.
     var validator: Validator {
         guard files.allSatisfy({ $0.expected.digest != nil || $0.isStrong }) else { return Validator() }
-        var digest = SHA256()
+        var versions = Data()
         for file in files {
             let version =
                 file.expected.digest?.hexadecimal ?? file.validator.entityTag ?? file.validator.lastModified
                 ?? ""
-            digest.update(data: Data("\(file.path)\n\(file.length)\n\(version)\n".utf8))
+            versions += Data("\(file.path)\n\(file.length)\n\(version)\n".utf8)
         }
-        return Validator(entityTag: "\"bundle-\(Array(digest.finalize()).hexadecimal)\"")
+        return Validator(entityTag: "\"bundle-\(SHA256.digest(of: versions).hexadecimal)\"")
     }
 }
 

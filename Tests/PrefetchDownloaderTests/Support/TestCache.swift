@@ -1,4 +1,3 @@
-import Crypto
 import FileSystemTestSupport
 import Foundation
 import HTTPTestServer
@@ -136,7 +135,7 @@ func noise(_ count: Int, seed: UInt64 = 1) -> Data {
 
 /// Five whole chunks and a bit.
 let content = noise(5_500_000)
-let contentDigest = Array(SHA256.hash(data: content))
+let contentDigest = SHA256.digest(of: content)
 
 func isContent(_ file: URL) throws -> Bool {
     try Data(contentsOf: file) == content

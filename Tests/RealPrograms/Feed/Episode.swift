@@ -1,7 +1,7 @@
-internal import Crypto
 internal import FileSystemTestSupport
 internal import Foundation
 internal import PrefetchCaching
+internal import PrefetchDownloading
 
 /// One item of the feed. Its content follows from its number and its version, which it names itself.
 struct Episode: Hashable {
@@ -45,7 +45,7 @@ struct Episode: Hashable {
         return content
     }
 
-    var digest: [UInt8] { Array(SHA256.hash(data: content)) }
+    var digest: [UInt8] { SHA256.digest(of: content) }
 
     /// Which version of an episode a content is; `nil` when it is none.
     static func version(of content: Data, as number: Int) -> Int? {

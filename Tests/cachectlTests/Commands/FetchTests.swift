@@ -1,6 +1,6 @@
-import Crypto
 import Foundation
 import HTTPTestServer
+import PrefetchDownloading
 import Testing
 
 @Suite struct FetchTests {
@@ -22,7 +22,7 @@ import Testing
     }
 
     private func hexadecimal(_ content: Data) -> String {
-        SHA256.hash(data: content).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        SHA256.digest(of: content).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     @Test func aURLBecomesAnItem() throws {

@@ -1,6 +1,6 @@
-import Crypto
 import Foundation
 import HTTPTestServer
+import PrefetchDownloading
 import Testing
 
 extension ServerTests {
@@ -68,7 +68,7 @@ extension ServerTests {
             let lines = try files.map { name, file in
                 let content = try Data(contentsOf: file)
                 sizes[name] = Int64(content.count)
-                let digest = SHA256.hash(data: content).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+                let digest = SHA256.digest(of: content).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
                 return "\(nginx.url(name, isSlow: true))\t\(name)\t\(digest.joined())"
             }
             let list = try container.folder.write(
