@@ -5,16 +5,10 @@ internal import PrefetchStorageAreas
 internal import SystemPackage
 
 extension Checkup {
-    /// A catalog or ledger with an older format version.
+    /// A catalog with an older format version.
     mutating func findOldFormats() {
-        let areas = inventory.place.areas
-        if let ledger = inventory.ledger, ledger.isOld {
-            report(
-                inventory.displayed(areas.applicationSupport),
-                "the ledger has version \(ledger.version)")
-        }
         if let version = inventory.catalogVersion, version < CatalogSnapshot.currentVersion {
-            report(inventory.displayed(areas.caches), "the catalog has version \(version)")
+            report(inventory.displayed(inventory.place.areas.caches), "the catalog has version \(version)")
         }
     }
 

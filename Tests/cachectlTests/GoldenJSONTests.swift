@@ -180,7 +180,6 @@ import Testing
         try Data([0]).write(to: old.appending(path: ".hidden"))
         try transcript.run("migrate", "--from", "old", "--as", "documents", "--dry-run")
         try transcript.run("migrate", "--from", "old", "--as", "cached", "--key-prefix", "p/")
-        try transcript.run("migrate")
         try transcript.run("migrate", "--dry-run", "--from", "missing", "--as", "cached")
         try expect(transcript.text, "migrations")
     }

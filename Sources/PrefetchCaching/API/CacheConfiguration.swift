@@ -76,6 +76,8 @@ extension CacheConfiguration: Codable {
         largestItem = try values.byteCount(forKey: .largestItemBytes)
         isStoringEnabled = try values.decodeIfPresent(Bool.self, forKey: .storing) ?? true
         if let name = try values.decodeIfPresent(String.self, forKey: .evictionPolicy) {
+            // These two were written before 1.0, and chose nearly the same victims.
+            let name = ["fifo", "sieve"].contains(name) ? "lru" : name
             guard let policy = EvictionPolicyChoice(rawValue: name) else {
                 let known = EvictionPolicyChoice.allCases.map(\.rawValue).joined(separator: ", ")
                 throw ConfigurationProblem("evictionPolicy is '\(name)'; it must be one of \(known)")

@@ -107,8 +107,7 @@ package enum CacheFile: Hashable, Sendable {
                 self = .aside
             } else if let staged = CacheLayout.stagedName(ofJournal: name) {
                 self = .stagedJournal(of: staged)
-            } else if text == CacheLayout.keyLocks.string || SpareRoom.isPart(name) || Self.isFormerLock(text)
-            {
+            } else if text == CacheLayout.keyLocks.string || SpareRoom.isPart(name) {
                 self = .lock
             } else {
                 return nil
@@ -134,13 +133,6 @@ package enum CacheFile: Hashable, Sendable {
             }
         case .area, .destination, .files, .items, .unknown: return nil
         }
-    }
-
-    /// Whether other versions of this package may have left a lock file of that name. Nothing takes its lock.
-    private static func isFormerLock(_ name: String) -> Bool {
-        name == "coordination.lock"
-            || name.utf8.count == 7 && name.hasSuffix(".lock")
-                && name.utf8.prefix(2).allSatisfy(\.isLowercaseHexadecimal)
     }
 }
 

@@ -19,18 +19,6 @@ struct CatalogView: Sendable {
     private let queue: DatabaseQueue
     private let folders: CacheFolders
 
-    /// The version of the file, whatever else it contains; `nil` when there is no readable one.
-    static func version(in folders: CacheFolders) throws(CacheError) -> Int? {
-        guard case .usable(let view) = try open(in: folders) else { return nil }
-        do {
-            return try view.queue.reading { try CatalogTransaction($0).version() }
-        } catch let error as DatabaseError where error.resultCode != .SQLITE_BUSY {
-            return nil
-        } catch {
-            throw CatalogFile.wrapped(error, in: folders)
-        }
-    }
-
     /// - Throws: ``CacheError/fileSystem(_:)`` for anything that is not a file.
     private static func open(in folders: CacheFolders) throws(CacheError) -> Finding {
         let root = folders.current.root

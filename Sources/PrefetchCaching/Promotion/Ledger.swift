@@ -184,7 +184,7 @@ final class Ledger: PromotionLedger {
     }
 
     /// Reads without waiting for another process: while one holds a lock, from the bytes of the files. These are not
-    /// kept, since the files may change without a new time stamp. Only in the middle of an upgrade, when the bytes are
+    /// kept, since the files may change without a new time stamp. Only while the ledger is being made, when the bytes are
     /// unusable, does it wait for the process.
     ///
     /// - Returns: `nil` when there is no ledger yet.
@@ -207,11 +207,11 @@ final class Ledger: PromotionLedger {
                 }
             }
             do {
-                let image = try LedgerImage.open(in: folder, at: path.removingLastComponent()).queue
+                let image = try LedgerImage.open(in: folder, at: path.removingLastComponent())
                 return try image.unsafeRead(body)
             } catch let error as LedgerImage.Unavailable {
                 guard busy != nil else { throw error }
-                // Another process is migrating an older ledger right now, which is quick, or has died doing so.
+                // Another process is making the ledger right now, which is quick, or has died doing so.
                 let lock = try folder.takeLock(patience, for: "ledger")
                 defer { folder.fileSystem.unlock(lock) }
                 let now = try attributes()?.identity
@@ -327,7 +327,7 @@ final class Ledger: PromotionLedger {
             guard isReading, Self.isAboutWriting(error), let fingerprint = try fingerprint() else {
                 throw error
             }
-            let (queue, _) = try LedgerImage.open(in: folder, at: folderPath)
+            let queue = try LedgerImage.open(in: folder, at: folderPath)
             let log = try queue.unsafeRead { try LedgerLog(of: $0, in: folder) }
             return OpenFile(queue: queue, log: log, identity: fingerprint.file.identity, image: fingerprint)
         }
@@ -352,7 +352,7 @@ final class Ledger: PromotionLedger {
             // journal reappeared after a power cut, it would empty the file. On a file system without shared
             // memory for a log, the journal stays in use.
             try explainingErrors(of: database) {
-                try LedgerSchema.refuseNewer(database)
+                try LedgerSchema.isMissing(in: database)
                 try database.execute(
                     sql: """
                         PRAGMA synchronous = EXTRA;
@@ -368,7 +368,7 @@ final class Ledger: PromotionLedger {
             configuration: configuration
         ).disposable
         try queue.writeWithoutTransaction { database in
-            try explainingErrors(of: database) { try LedgerSchema.bringUpToDate(database) }
+            try explainingErrors(of: database) { try LedgerSchema.create(in: database) }
         }
         return queue
     }

@@ -20,24 +20,17 @@ enum LedgerImage {
     /// Reads the ledger.
     ///
     /// - Parameter path: The path of the folder.
-    /// - Returns: A separate database, migrated to the current version, and the version that it had.
-    /// - Throws: ``Unavailable``, ``CacheError/newerLedger(version:)``.
-    static func open(
-        in folder: Directory, at path: FilePath
-    ) throws -> (queue: DatabaseQueue, version: Int) {
+    /// - Returns: A separate database.
+    /// - Throws: ``Unavailable``, and as ``LedgerSchema/isMissing(in:)``.
+    static func open(in folder: Directory, at path: FilePath) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "PrefetchCache.ledger.image"
         DatabaseBytes.leaveTimes()
         let content = try content(in: folder, at: path)
         configuration.prepareDatabase { try DatabaseBytes.load(content, into: $0) }
         let queue = try DatabaseQueue(configuration: configuration).disposable
-        let version = try queue.writeWithoutTransaction { database in
-            try LedgerSchema.refuseNewer(database)
-            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            try LedgerSchema.bringUpToDate(database)
-            return version
-        }
-        return (queue, version)
+        try queue.writeWithoutTransaction { try LedgerSchema.create(in: $0) }
+        return queue
     }
 
     private static func content(in folder: Directory, at path: FilePath) throws -> [UInt8] {

@@ -6,10 +6,6 @@ package import SystemPackage
 package struct LedgerSnapshot: Sendable {
     /// All promotions, complete or under way.
     package let entries: [LedgerEntry]
-    /// The version of the schema in the file.
-    package let version: Int
-
-    package var isOld: Bool { version < LedgerSchema.version }
 
     /// Reads the ledger in an area.
     ///
@@ -29,8 +25,7 @@ package struct LedgerSnapshot: Sendable {
         }
         guard let root else { return nil }
         do {
-            let queue: DatabaseQueue
-            (queue, version) = try LedgerImage.open(in: root, at: path.pushing(CacheLayout.root))
+            let queue = try LedgerImage.open(in: root, at: path.pushing(CacheLayout.root))
             entries = try queue.read { database in
                 try Row.fetchAll(database, sql: LedgerEntry.select).compactMap(LedgerEntry.init)
             }

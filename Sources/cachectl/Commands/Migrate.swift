@@ -12,16 +12,8 @@ struct Migrate: CacheCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Imports a folder of files, or upgrades the cache's own files.",
-        usage: """
-            cachectl migrate [--dry-run]
-            cachectl migrate --from <dir> --as <role> [--to <area>] [--source <source>] [--key-prefix <text>] \
-                [--backup <choice>] [--dry-run]
-            """,
+        abstract: "Imports a folder of files.",
         discussion: """
-            Without --from it upgrades a catalog and a ledger of older versions, and reports the versions. The \
-            cache also does so by itself when it first uses them.
-
             The key of each file is --key-prefix followed by its path below the folder. With --as cached, files \
             become items, which are evicted like any other: use it only for files that can be downloaded again. An \
             imported item never displaces another. With --as support or documents, files become the user's, as if \
@@ -36,17 +28,15 @@ struct Migrate: CacheCommand {
               cachectl migrate --from Documents/Old --as support --dry-run --container .
               # Take over another library's cache
               cachectl migrate --from ./old --as cached --source feed-7 --container .
-              # Check whether an upgrade is due
-              cachectl migrate --dry-run --app org.example.app
             """)
 
     @Option(
         help: ArgumentHelp("The folder to import.", valueName: "dir"), completion: .directory,
         transform: FilePath.parse)
-    var from: FilePath?
+    var from: FilePath
 
     @Option(name: .customLong("as"), help: ArgumentHelp("What the files become.", valueName: "role"))
-    var role: Role?
+    var role: Role
 
     @Option(help: ArgumentHelp("With --as cached: the area that an opened item moves to.", valueName: "area"))
     var to: DestinationArea?
@@ -70,19 +60,10 @@ struct Migrate: CacheCommand {
 
     @OptionGroup var shared: SharedOptions
 
-    // Recovery opens the ledger, which would upgrade it before the command could report its old version.
-    var recoversOnOpening: Bool { from != nil }
-    var needsCache: Bool { from == nil }
+    var needsCache: Bool { false }
     var isLooking: Bool { dryRun }
 
     func validate() throws {
-        guard (from == nil) == (role == nil) else {
-            throw ValidationError(
-                "give --from <dir> and --as <role> together, or neither to upgrade the cache")
-        }
-        if from == nil, source != nil || to != nil || !keyPrefix.isEmpty || backup != nil {
-            throw ValidationError("--to, --source, --key-prefix and --backup are for --from")
-        }
         if role != .cached, to != nil || source != nil {
             throw ValidationError("--to and --source are for --as cached")
         }
@@ -91,12 +72,9 @@ struct Migrate: CacheCommand {
         }
     }
 
-    func checkInput() throws(CommandFailure) {
-        if let from { try requireFolder(from) }
-    }
+    func checkInput() throws(CommandFailure) { try requireFolder(from) }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        guard let from, let role else { return try await upgrade(cache, output) }
         let migratedRole: MigrationRequest.Role =
             role == .cached
             ? .cached(to: to.flatMap { Area(name: $0.rawValue) } ?? .applicationSupport)
@@ -165,21 +143,6 @@ struct Migrate: CacheCommand {
         if shared.quiet, !dryRun { return nil }
         let target = location.map(place.relativePath) ?? ""
         return "\(dryRun ? "would be " : "")\(outcome) \(file.path) → \(target)"
-    }
-
-    private func upgrade(_ cache: PrefetchCache, _ output: Output) async throws {
-        let report = try await cache.upgrade(dryRun: dryRun)
-        func json(_ versions: UpgradeReport.Versions?) -> any Encodable {
-            versions.map { ["before": $0.before, "after": $0.after] as JSONObject }.orNull
-        }
-        let upgrades = [("rebuilt: catalog", report.catalog), ("upgraded: ledger", report.ledger)]
-        let lines = upgrades.compactMap { action, versions -> String? in
-            guard let versions, versions.isChange else { return nil }
-            return "\(dryRun ? "would be " : "")\(action), version \(versions.before) → \(versions.after)"
-        }
-        try output.report(
-            ["dryRun": dryRun, "catalog": json(report.catalog), "ledger": json(report.ledger)],
-            lines.isEmpty ? ["nothing to upgrade"] : lines, isConfirmation: !dryRun || lines.isEmpty)
     }
 
     private func requireFolder(_ from: FilePath) throws(CommandFailure) {

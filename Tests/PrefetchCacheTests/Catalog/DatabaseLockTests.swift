@@ -54,8 +54,6 @@ import Testing
                     return
                 }
                 #expect(try locks(on: container.catalog) == before)
-                _ = try CatalogView.version(in: engine.folders)
-                #expect(try locks(on: container.catalog) == before)
                 _ = try CatalogSnapshot.forEach(
                     in: caches, at: FilePath(container.caches.deletingLastPathComponent().path)
                 ) { _ in }

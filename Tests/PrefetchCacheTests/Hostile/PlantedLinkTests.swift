@@ -135,7 +135,6 @@ import Testing
             try #require(mkfifo(container.catalog.path, 0o600) == 0)
         }
         #expect(throws: CacheError.self) { _ = try CatalogView.look(in: engine.folders) }
-        #expect(throws: CacheError.self) { _ = try CatalogView.version(in: engine.folders) }
         try expectNothingOutsideHasChanged()
     }
 

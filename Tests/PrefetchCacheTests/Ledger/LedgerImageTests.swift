@@ -74,7 +74,7 @@ import Testing
         try file.write(to: url.appending(path: "ledger.sqlite"))
         try log.write(to: url.appending(path: "ledger.sqlite-wal"))
         let image = try entries {
-            try LedgerImage.open(in: copy, at: FilePath(url.path)).queue
+            try LedgerImage.open(in: copy, at: FilePath(url.path))
         }
         #expect(try container.files(below: url).count == 2, "reading leaves nothing behind")
         return (image, try entries { try DatabaseQueue(path: url.appending(path: "ledger.sqlite").path) })
@@ -170,7 +170,7 @@ import Testing
             }
         }
         let root = try Directory.openOrCreate(path, permissions: .ownerReadWriteExecute, in: fileSystem)
-        let found = try LedgerImage.open(in: root, at: path).queue.read { database in
+        let found = try LedgerImage.open(in: root, at: path).read { database in
             try Row.fetchAll(database, sql: "SELECT key, openedAt FROM promotion").map { row in
                 (try row.value(0, as: String.self), try row.value(1, as: Int64.self))
             }
@@ -190,7 +190,7 @@ import Testing
         for length in [0, 4096] {
             try Data(count: length).write(to: url.appending(path: "ledger.sqlite"))
             try Data(count: 512).write(to: url.appending(path: "ledger.sqlite-journal"))
-            let queue = try LedgerImage.open(in: copy, at: FilePath(url.path)).queue
+            let queue = try LedgerImage.open(in: copy, at: FilePath(url.path))
             #expect(try queue.read { try Row.fetchAll($0, sql: LedgerEntry.select) }.isEmpty)
         }
     }

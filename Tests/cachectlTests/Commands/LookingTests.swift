@@ -38,14 +38,13 @@ import Testing
         (["evict", "--all", "--dry-run"], "nothing would be evicted"),
         (["evict", "--to-bytes", "0", "--dry-run"], "nothing would be evicted"),
         (["purge", "--excluded", "--older-than", "1d", "--dry-run"], "nothing to purge"),
-        (["migrate", "--dry-run"], "nothing to upgrade"),
     ]
 
     @Test(
         arguments: looks.map(\.0) + [
             ["list"], ["list", "--partials"], ["show", "k"], ["cat", "k"], ["open", "k"], ["forget", "k"],
             ["evict", "--all"], ["trim"], ["capacity"], ["configure"], ["stats"], ["stats", "--json"],
-            ["migrate"], ["purge", "--excluded", "--older-than", "1d"], ["repair"], ["verify", "--repair"],
+            ["purge", "--excluded", "--older-than", "1d"], ["repair"], ["verify", "--repair"],
             ["report", "--html", "-"], ["watch", "--count", "1"],
         ])
     func aMissingCacheIsAnError(_ arguments: [String]) throws {
@@ -146,28 +145,6 @@ import Testing
             environment: ["TMPDIR": temporary.path], in: container.folder)
         #expect(outcome.status == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
-    }
-
-    // MARK: Bringing up to date
-
-    @Test func migrateWithoutAFolderTellsWhatWasOld() throws {
-        try container.succeed("put", "k", "-", input: text)
-        #expect(try container.succeed("migrate").text == "nothing to upgrade\n")
-        // `user_version`, sqlite.org/fileformat.html
-        let catalog = container.root.appending(path: "Library/Caches/PrefetchCache/catalog.sqlite")
-        let file = try FileHandle(forUpdating: catalog)
-        try file.seek(toOffset: 60)
-        try file.write(contentsOf: [0, 0, 0, 4])
-        try file.close()
-        for _ in 0..<2 {
-            let told = try container.succeed("migrate", "--dry-run").text
-            #expect(told == "would be rebuilt: catalog, version 4 → 8\n")
-        }
-        let record = try container.json("migrate")
-        #expect(record["catalog"] as? [String: Int] == ["before": 4, "after": 8])
-        #expect(record["ledger"] is NSNull)
-        #expect(try container.succeed("migrate").text == "nothing to upgrade\n")
-        #expect(try container.list().count == 1)
     }
 
     @Test(arguments: [["--from", "x"], ["--as", "cached"], ["--source", "s"], ["--backup", "exclude"]])

@@ -14,7 +14,7 @@ import Testing
         "inventory", "inventory --check", "inventory --files", "verify", "report --html -",
         "show Documents/opened",
         "repair --dry-run",
-        "evict --all --dry-run", "evict cached --dry-run", "migrate --dry-run",
+        "evict --all --dry-run", "evict cached --dry-run",
         "migrate --from $CONTAINER/Documents --as documents --dry-run",
         "migrate --from $CONTAINER/Documents --as cached --dry-run",
         "purge --excluded --older-than 1d --dry-run", "fetch --missing --dry-run", "watch --count 1 --json",
