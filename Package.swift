@@ -123,37 +123,19 @@ let package = Package(
         .target(
             name: "ItemFormatTestSupport", dependencies: ["PrefetchItemFormat"],
             path: "Tests/ItemFormatTestSupport"),
-        // Many writers at once, and a sampler that watches them, each a process of its own.
+        // The processes that tests start: many writers at once, and a sampler that watches them; promotions that die or cut
+        // the power of their volume in the middle; and, at full size, what apps do.
         .executableTarget(
-            name: "cachestress",
+            name: "testprograms",
             dependencies: [
-                "PrefetchFileSystem", "FileSystemTestSupport", "PrefetchCaching", "PrefetchVolumeCapacity",
+                "PrefetchFileSystem", "FileSystemTestSupport", "HTTPTestServer", "PrefetchCaching",
+                "PrefetchDownloading", "PrefetchVolumeCapacity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Tests/CacheStress"),
-        // Promotes items, and dies or cuts the power of its volume in the middle.
-        .executableTarget(
-            name: "promotingchild",
-            dependencies: [
-                "PrefetchFileSystem", "FileSystemTestSupport", "PrefetchCaching", "PrefetchVolumeCapacity",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Tests/PromotingChild"),
-        // What apps do with a cache, at full size and by the public interface alone, watched and counted by themselves.
-        .executableTarget(
-            name: "realprograms",
-            dependencies: [
-                "FileSystemTestSupport", "HTTPTestServer", "PrefetchCaching", "PrefetchDownloading",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            path: "Tests/RealPrograms"),
+            path: "Tests/TestPrograms"),
         .testTarget(name: "FileSystemTests", dependencies: ["PrefetchFileSystem", "FileSystemTestSupport"]),
         .testTarget(
             name: "StorageAreasTests", dependencies: ["PrefetchStorageAreas", "FileSystemTestSupport"]),
@@ -170,8 +152,7 @@ let package = Package(
             name: "PrefetchCacheTests",
             dependencies: [
                 "PrefetchCaching", "FileSystemTestSupport", "ItemFormatTestSupport", "cachectl",
-                "cachestress",
-                "promotingchild",
+                "testprograms",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], exclude: ["Ledger/EarlierContainer"]),

@@ -6,7 +6,7 @@ optimised=(-c release -Xswiftc -warnings-as-errors -Xswiftc -enable-testing --sc
 # The tests and the programs that they start. Without a product, SwiftPM would also build all of the fetched packages.
 build_optimised() {
     local product
-    for product in PrefetchCachePackageTests cachectl cachestress promotingchild; do
+    for product in PrefetchCachePackageTests cachectl testprograms; do
         swift build "${optimised[@]}" --product "$product" || return
     done
 }

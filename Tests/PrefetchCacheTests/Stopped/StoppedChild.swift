@@ -6,7 +6,7 @@
 
     @testable import PrefetchCaching
 
-    /// A process that works on a container and stops itself in the middle: a run of `promotingchild`.
+    /// A process that works on a container and stops itself in the middle: a run of `testprograms promote`.
     final class StoppedChild: Sendable {
         /// What it does: everything that takes a lock.
         private static let steps = [
@@ -22,8 +22,8 @@
         /// - Throws: ``NeverStopped`` when it came to its end before.
         init(at call: Int, in container: TemporaryContainer) throws {
             process = ChildProcess()
-            process.executableURL = try BuiltProduct.named("promotingchild")
-            process.arguments = try Self.arguments(stoppingAt: call, in: container)
+            process.executableURL = try BuiltProduct.named("testprograms")
+            process.arguments = try ["promote"] + Self.arguments(stoppingAt: call, in: container)
             process.standardOutput = FileHandle.nullDevice
             let ended = ended
             process.terminationHandler = { _ in ended.signal() }

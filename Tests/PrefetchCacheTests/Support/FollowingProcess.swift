@@ -6,7 +6,7 @@ import Testing
 
 @testable import PrefetchCaching
 
-/// A run of `cachestress follow`: a process that works on a container as it is told, and can be killed.
+/// A run of `testprograms follow`: a process that works on a container as it is told, and can be killed.
 final class FollowingProcess: Sendable {
     private let process = ChildProcess()
     private let output = Pipe()
@@ -22,7 +22,7 @@ final class FollowingProcess: Sendable {
 
     /// - Parameter time: In milliseconds since 1970.
     init(in container: TemporaryContainer, at time: Int64) throws {
-        process.executableURL = try BuiltProduct.named("cachestress")
+        process.executableURL = try BuiltProduct.named("testprograms")
         process.arguments = ["follow", "--container", container.root.path, "--time", "\(time)"]
         process.standardOutput = output
         process.standardInput = input

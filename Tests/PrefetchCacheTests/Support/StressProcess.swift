@@ -5,7 +5,7 @@ import Testing
 
 @testable import PrefetchCaching
 
-/// A run of `cachestress`, which lies beside the tests, on a container.
+/// A run of `testprograms`, which lies beside the tests, on a container.
 final class StressProcess: Sendable {
     private let process: ChildProcess
     private let output: Pipe
@@ -14,7 +14,7 @@ final class StressProcess: Sendable {
 
     init(_ arguments: [String], in container: TemporaryContainer) throws {
         process = ChildProcess()
-        process.executableURL = try BuiltProduct.named("cachestress")
+        process.executableURL = try BuiltProduct.named("testprograms")
         process.arguments = arguments + ["--container", container.root.path]
         output = Pipe()
         input = Pipe()

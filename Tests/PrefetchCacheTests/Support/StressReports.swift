@@ -1,4 +1,4 @@
-/// What `cachestress store` prints.
+/// What `testprograms store` prints.
 struct WorkReport: Decodable, Sendable {
     var stored: Int
     var hits: Int
@@ -19,7 +19,7 @@ struct WorkReport: Decodable, Sendable {
     }
 }
 
-/// What `cachestress open` prints.
+/// What `testprograms open` prints.
 struct OpenReport: Decodable, Sendable {
     var stored: Int
     var opens: Int
@@ -31,19 +31,19 @@ struct OpenReport: Decodable, Sendable {
     var faults: [String]
 }
 
-/// What `cachestress commands` prints.
+/// What `testprograms commands` prints.
 struct CommandsReport: Decodable, Sendable {
     var runs: [String: Int]
     var faults: [String]
 }
 
-/// What `cachestress purge` prints.
+/// What `testprograms purge` prints.
 struct PurgerReport: Decodable, Sendable {
     var purges: [String: Int]
     var faults: [String]
 }
 
-/// What `cachestress api` prints.
+/// What `testprograms api` prints.
 struct APIReport: Decodable, Sendable {
     var calls: [String: Int]
     var cancelled: Int
@@ -52,7 +52,7 @@ struct APIReport: Decodable, Sendable {
     var faults: [String]
 }
 
-/// What `cachestress sample` prints.
+/// What `testprograms sample` prints.
 struct SampleReport: Decodable, Sendable {
     var samples: Int
     var largestSum: Int64

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PrefetchCaching
 
-/// A run of `promotingchild`, from its start to its end.
+/// A run of `testprograms promote`, from its start to its end.
 struct PromotingProcess {
     /// What it was given: the path under which each key was opened.
     private(set) var opened: [ItemKey: String] = [:]
@@ -19,14 +19,14 @@ struct PromotingProcess {
 
     init(_ arguments: [String], in container: TemporaryContainer) throws {
         // A file, because a pipe stays open in whatever process is started by others meanwhile.
-        let report = FileManager.default.temporaryDirectory.appending(path: "promotingchild-\(UUID())")
+        let report = FileManager.default.temporaryDirectory.appending(path: "promoting-\(UUID())")
         try Data().write(to: report)
         defer { unlink(report.path) }
         let output = try FileHandle(forWritingTo: report)
 
         let process = ChildProcess()
-        process.executableURL = try BuiltProduct.named("promotingchild")
-        process.arguments = ["--container", container.root.path] + arguments
+        process.executableURL = try BuiltProduct.named("testprograms")
+        process.arguments = ["promote", "--container", container.root.path] + arguments
         process.standardOutput = output
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }

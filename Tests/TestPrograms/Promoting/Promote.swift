@@ -9,10 +9,8 @@ internal import SystemPackage
 
 /// Promotes items, and ends in the middle: by `SIGKILL`, and first, where it is told to, by cutting the
 /// power of a volume. Says on its standard output what it has been given. For tests.
-@main
-struct PromotingChild: AsyncParsableCommand {
+struct Promote: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "promotingchild",
         abstract: "Promotes items, and dies or cuts the power of its volume in the middle.")
 
     @Option(help: "The app's container.")
@@ -109,7 +107,7 @@ extension PrefetchCache {
         inContainer path: String, on fileSystem: any FileSystem, coordinator: LockFileCoordinator?
     ) async throws {
         var environment = CacheEnvironment.live(
-            logger: Logger(label: "promotingchild", factory: { _ in SwiftLogNoOpLogHandler() }))
+            logger: Logger(label: "testprograms", factory: { _ in SwiftLogNoOpLogHandler() }))
         environment.fileSystem = fileSystem
         environment.coordinator = coordinator
         environment.probe = FixedVolumeProbe(VolumeState(total: 1 << 40, available: 1 << 39))

@@ -22,7 +22,7 @@ enum Scratch {
     /// still open at the end cannot be unmounted, which is a failure.
     static func runOnVolume(ofLength length: Int64) throws -> Never {
         let folder = FileManager.default.temporaryDirectory.appending(
-            path: "realprograms-\(UUID().uuidString.prefix(8))", directoryHint: .isDirectory)
+            path: "testprograms-\(UUID().uuidString.prefix(8))", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         let script = """
             cd "$1"; shift
@@ -61,7 +61,7 @@ enum Scratch {
             parent.map { URL(filePath: $0, directoryHint: .isDirectory) }
             ?? FileManager.default.temporaryDirectory
         let folder = parent.resolvingSymlinksInPath()
-            .appending(path: "realprograms-\(UUID().uuidString.prefix(8))", directoryHint: .isDirectory)
+            .appending(path: "testprograms-\(UUID().uuidString.prefix(8))", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer {
             do {

@@ -21,7 +21,7 @@ struct Follow: AsyncParsableCommand {
         let volume = ToldVolumeProbe()
         let clock = ToldClock(time)
         var environment = CacheEnvironment.live(
-            logger: Logger(label: "cachestress", factory: { _ in SwiftLogNoOpLogHandler() }))
+            logger: Logger(label: "testprograms", factory: { _ in SwiftLogNoOpLogHandler() }))
         environment.probe = volume
         environment.now = { clock.now }
         // Whoever gives the lines must know what a kill loses: only `flush` writes the catalog.

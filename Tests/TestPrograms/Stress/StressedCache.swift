@@ -9,7 +9,7 @@ extension PrefetchCache {
     /// budget, whatever the machine has left.
     convenience init(inContainer path: String) async throws {
         var environment = CacheEnvironment.live(
-            logger: Logger(label: "cachestress", factory: { _ in SwiftLogNoOpLogHandler() }))
+            logger: Logger(label: "testprograms", factory: { _ in SwiftLogNoOpLogHandler() }))
         environment.probe = FixedVolumeProbe(VolumeState(total: 1 << 40, available: 1 << 39))
         let root = URL(filePath: path, directoryHint: .isDirectory)
         try await self.init(areas: .container(at: root), environment: environment)
