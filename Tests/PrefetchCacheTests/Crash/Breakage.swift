@@ -39,7 +39,7 @@ extension Breakage {
         },
         Breakage(name: "publishing replaces", witness: "foreign file, LZ4", sabotage: { $0.kind == .rename }),
         Breakage(
-            name: "no key locks", witness: "text.txt beside an eviction at 38",
+            name: "no key locks", witness: "together beside an eviction at 63",
             sabotage: { $0.kind == .lock && $0.name.hasSuffix(".lock") }),
         Breakage(name: "intents are not flushed", witness: "first open, identity", unflushed: [.intent]),
         Breakage(name: "no intents", witness: "first open, identity", omitted: [.intent]),
