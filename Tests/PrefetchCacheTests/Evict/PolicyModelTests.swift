@@ -26,7 +26,7 @@ import Testing
         ]
     }
 
-    @Test(arguments: TestRun.sample(3, of: cases))
+    @Test(arguments: TestRun.sample(1, of: cases))
     func aReplayAgreesWithTheModel(_ example: Case) throws {
         let container = try TemporaryContainer()
         var simulation = try RequestReplay(
@@ -52,7 +52,7 @@ import Testing
 
     /// With real files, and with every store and every read in a process of its own: what a policy
     /// remembers must outlive them.
-    @Test(arguments: TestRun.sample(2, of: EvictionPolicyChoice.allCases))
+    @Test(arguments: TestRun.sample(1, of: EvictionPolicyChoice.allCases))
     func theSurvivorsAreThoseOfTheModel(_ policy: EvictionPolicyChoice) throws {
         let container = try TemporaryContainer()
         let length: Int64 = 256 << 10
