@@ -22,9 +22,7 @@ public final class Download: Sendable {
         var lastListener = 0
         var onCancel: (@Sendable (Download) -> Void)?
 
-        var isOver: Bool {
-            if case .finished? = latest { true } else { false }
-        }
+        var isOver: Bool { latest?.isLast == true }
     }
 
     /// The key of the content.
@@ -42,7 +40,7 @@ public final class Download: Sendable {
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferedEvents))
         let listener = listen { event in
             continuation.yield(event)
-            if case .finished = event { continuation.finish() }
+            if event.isLast { continuation.finish() }
         }
         continuation.onTermination = { [weak self] _ in
             // The listener is released outside the lock.
@@ -121,6 +119,10 @@ public enum DownloadEvent: Hashable, Sendable {
     case retrying(after: Duration, DownloadError)
     /// The download ended. Always the last event.
     case finished(DownloadOutcome)
+
+    var isLast: Bool {
+        if case .finished = self { true } else { false }
+    }
 }
 
 /// The progress of a download.

@@ -82,9 +82,9 @@ public enum TransferFailure: String, Error, Hashable, Sendable {
     case timedOut = "the connection timed out"
     /// This machine has no network connection.
     case offline = "this machine is offline"
-    /// The network is expensive, which ``NetworkConditions`` exclude: reported as ``UnmetCondition``.
+    /// The network is expensive, which ``DownloadConditions`` exclude: reported as ``UnmetCondition``.
     case networkIsExpensive = "the network is expensive, which the request excludes"
-    /// The network is in Low Data Mode, which ``NetworkConditions`` exclude: reported as ``UnmetCondition``.
+    /// The network is in Low Data Mode, which ``DownloadConditions`` exclude: reported as ``UnmetCondition``.
     case networkIsConstrained = "the network is in Low Data Mode, which the request excludes"
     /// The server's certificate is not trusted, or no secure connection could be established.
     case notTrusted = "the server's certificate is not trusted"

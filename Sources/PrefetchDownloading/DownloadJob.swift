@@ -21,7 +21,6 @@ final class DownloadJob: Sendable {
         var isPaused = false
         var fetched = Fetched()
         var claim: FetchClaim?
-        var isOver = false
     }
 
     private struct Listener {
@@ -35,15 +34,10 @@ final class DownloadJob: Sendable {
     /// In seconds since 1970.
     let requestedAt: Int64
     let terms: AdmissionTerms
-    private let tally: DownloadTally
     private let state: Mutex<State>
 
-    init(
-        _ request: DownloadRequest, number: Int, at time: Int64, on terms: AdmissionTerms,
-        countedBy tally: DownloadTally = DownloadTally()
-    ) {
+    init(_ request: DownloadRequest, number: Int, at time: Int64, on terms: AdmissionTerms) {
         self.request = request
-        self.tally = tally
         requestedAt = time
         self.number = number
         self.terms = terms
@@ -60,8 +54,8 @@ final class DownloadJob: Sendable {
     /// The conditions of all handles together.
     var conditions: DownloadConditions {
         state.withLock { state in
-            state.listeners.dropFirst().reduce(state.listeners.first?.conditions ?? DownloadConditions()) {
-                $0.union($1.conditions)
+            state.listeners.dropFirst().reduce(state.listeners.first?.conditions ?? []) {
+                $0.intersection($1.conditions)
             }
         }
     }
@@ -69,7 +63,7 @@ final class DownloadJob: Sendable {
     /// - Returns: `false` if the download is over or stopping.
     func add(_ download: Download, under conditions: DownloadConditions) -> Bool {
         state.withLock { state in
-            guard !state.isOver, state.stop == nil else { return false }
+            guard state.latest?.isLast != true, state.stop == nil else { return false }
             state.listeners.append(Listener(download: download, conditions: conditions))
             if let latest = state.latest { download.receive(latest) }
             return true
@@ -160,10 +154,8 @@ final class DownloadJob: Sendable {
     func emit(_ event: DownloadEvent) {
         let listeners = state.withLock { state in
             state.latest = event
-            if case .finished = event { state.isOver = true }
             return state.listeners
         }
-        tally.note(event, of: request)
         for listener in listeners { listener.download.receive(event) }
     }
 

@@ -28,10 +28,6 @@ public struct DownloadRequest: Sendable {
         case replace
     }
 
-    /// What to do if the key was already opened, so that its file belongs to the user. A file that is left is not downloaded:
-    /// the outcome is ``DownloadOutcome/alreadyPromoted(_:)``, as if the server has no newer version.
-    public typealias WhenPromoted = PrefetchCaching.WhenPromoted
-
     /// The URL, with the headers that the server needs. Method and body are ignored: the request is always a GET. The
     /// downloader sets `Range`, `Accept-Encoding` and conditional headers itself.
     public var urlRequest: URLRequest
@@ -58,7 +54,8 @@ public struct DownloadRequest: Sendable {
     public var recordedURL: URL?
     /// What to do if the key is already cached.
     public var whenCached: WhenCached
-    /// What to do if the key was already opened.
+    /// What to do if the key was already opened, so that its file belongs to the user. A file that is left is not downloaded:
+    /// the outcome is ``DownloadOutcome/alreadyPromoted(_:)``, as if the server has no newer version.
     public var whenPromoted: WhenPromoted
     /// What may be evicted for the content; `nil` for ``DownloaderConfiguration/admission``.
     public var admission: AdmissionMode?
@@ -76,18 +73,18 @@ public struct DownloadRequest: Sendable {
     /// The checksum that the cache had recorded of the content, in place of a digest.
     var checksum: UInt64?
 
-    /// Creates a request. The parameters are described at the properties that they set; without a `source`, it is the host of
-    /// the URL.
+    /// Creates a request, without headers: ``urlRequest`` takes those that the server needs. The parameters are described at the
+    /// properties that they set; without a `source`, it is the host of the URL.
     public init(
-        _ urlRequest: URLRequest, key: ItemKey, source: String? = nil, destination: Destination? = nil,
+        _ url: URL, key: ItemKey, source: String? = nil, destination: Destination? = nil,
         intent: Intent = .opportunistic, priority: Float = 0,
         expecting expectations: [ContentExpectation] = [],
         expirationDate: Date? = nil, attributes: [UInt8] = [], recordedURL: URL? = nil,
         whenCached: WhenCached = .revalidate, whenPromoted: WhenPromoted = .leave
     ) {
-        self.urlRequest = urlRequest
+        urlRequest = URLRequest(url: url)
         self.key = key
-        self.source = source ?? urlRequest.url?.host() ?? ""
+        self.source = source ?? url.host() ?? ""
         self.destination = destination
         self.intent = intent
         self.priority = priority
@@ -97,22 +94,6 @@ public struct DownloadRequest: Sendable {
         self.recordedURL = recordedURL
         self.whenCached = whenCached
         self.whenPromoted = whenPromoted
-    }
-
-    /// Creates a request for a URL that needs no headers. The other parameters are those of the initialiser
-    /// for a `URLRequest`.
-    public init(
-        _ url: URL, key: ItemKey, source: String? = nil, destination: Destination? = nil,
-        intent: Intent = .opportunistic, priority: Float = 0,
-        expecting expectations: [ContentExpectation] = [],
-        expirationDate: Date? = nil, attributes: [UInt8] = [], recordedURL: URL? = nil,
-        whenCached: WhenCached = .revalidate, whenPromoted: WhenPromoted = .leave
-    ) {
-        self.init(
-            URLRequest(url: url), key: key, source: source, destination: destination, intent: intent,
-            priority: priority, expecting: expectations, expirationDate: expirationDate,
-            attributes: attributes, recordedURL: recordedURL, whenCached: whenCached,
-            whenPromoted: whenPromoted)
     }
 
     /// The metadata of the item. Contains neither the requested URL nor request headers.

@@ -23,22 +23,17 @@ struct AttemptFailure: Error {
     /// Set while another process is fetching the content.
     var elsewhere: Elsewhere?
 
-    init(elsewhere: Elsewhere) {
-        reason = nil
-        self.elsewhere = elsewhere
-    }
+    init(elsewhere: Elsewhere) { self.elsewhere = elsewhere }
 
     /// Converts any error thrown during an attempt, in the task that made it.
     init(_ error: any Error) {
         switch error {
         case let failure as AttemptFailure: self = failure
-        case let condition as UnmetCondition: (reason, unmet) = (nil, condition)
-        case DownloadError.Reason.connection(.networkIsExpensive):
-            (reason, unmet) = (nil, .unexpensiveNetwork)
-        case DownloadError.Reason.connection(.networkIsConstrained):
-            (reason, unmet) = (nil, .unconstrainedNetwork)
-        case CacheError.cancelled: reason = nil
-        case DownloadError.Reason.connection where Task.isCancelled: reason = nil
+        case let condition as UnmetCondition: unmet = condition
+        case DownloadError.Reason.connection(.networkIsExpensive): unmet = .unexpensiveNetwork
+        case DownloadError.Reason.connection(.networkIsConstrained): unmet = .unconstrainedNetwork
+        case CacheError.cancelled: break
+        case DownloadError.Reason.connection where Task.isCancelled: break
         case let error as DownloadError.Reason: reason = error
         case let error as CacheError: reason = .cache(error)
         default: reason = .connection(.other)
@@ -48,7 +43,6 @@ struct AttemptFailure: Error {
 
 /// What an attempt at a download may do, and what it waited for.
 struct Attempt: Sendable {
-    var conditions: DownloadConditions
     /// Whether servers may encode the content for the transfer.
     var acceptsEncoded: Bool
     /// See ``BodyContext``.
@@ -109,11 +103,10 @@ struct DownloadRun: Sendable {
         var holdsSlot = true
         var failures = 0
         var furthest: Int64 = 0
-        var next = Attempt(conditions: job.conditions, acceptsEncoded: acceptsEncoded)
+        var next = Attempt(acceptsEncoded: acceptsEncoded)
         while true {
             // The slot is released between attempts, so that others can run during the backoff.
-            next.conditions = job.conditions
-            let this = next
+            let (this, conditions) = (next, job.conditions)
             defer { holdsSlot = false }
             var pause: Duration?
             let result = await slots.use(entry, isHeld: holdsSlot) {
@@ -156,7 +149,7 @@ struct DownloadRun: Sendable {
             }
             if let unmet = failure.unmet {
                 // A request under other conditions has joined since.
-                if job.conditions != this.conditions { continue }
+                if job.conditions != conditions { continue }
                 return .postponed(unmet, keptBytes: max(furthest, failure.keptBytes))
             }
             guard let reason = failure.reason else {
@@ -287,7 +280,7 @@ struct DownloadRun: Sendable {
             // The cache has no room to complete its partial, but the destination may.
             outcome =
                 try await request.files.isEmpty
-                ? perform(.whole, in: attempt) : downloadBundle(unless: nil, under: attempt.conditions)
+                ? perform(.whole, in: attempt) : downloadBundle(unless: nil)
         default: break
         }
         // The user has the content: discard the partial of an earlier prefetch.
@@ -315,7 +308,7 @@ struct DownloadRun: Sendable {
             replaced = file
         }
         let item = try await replaced == nil ? itemToKeep() : nil
-        if let item, isNewEnough(item.metadata, after: attempt.waits) { return .alreadyCached }
+        if let item, isNewEnough(item, after: attempt.waits) { return .alreadyCached }
         switch try await cache.claim(request.key) {
         case .heldElsewhere where !attempt.waits.areInVain(forUser: job.isUrgent):
             throw AttemptFailure(
@@ -333,13 +326,13 @@ struct DownloadRun: Sendable {
     }
 
     /// The cached item, unless it is to be replaced in any case.
-    private func itemToKeep() async throws -> (metadata: ItemMetadata, contentBytes: Int64)? {
+    func itemToKeep() async throws -> PresentContent? {
         request.whenCached == .replace ? nil : try await cachedAsExpected()
     }
 
     /// Whether the server need not be asked for a newer version: the digest is known, or another process has stored the item
     /// since it was requested.
-    private func isNewEnough(_ item: ItemMetadata, after waits: Waits) -> Bool {
+    private func isNewEnough(_ item: PresentContent, after waits: Waits) -> Bool {
         expected.digest != nil || request.whenCached == .keep || waits.beganWithoutItem
             || item.storedAt >= (job.requestedAt + 1) * 1000
     }
@@ -348,20 +341,16 @@ struct DownloadRun: Sendable {
     ///   - item: The item that is cached.
     ///   - replaced: The opened file that is to be replaced if the server has a newer version.
     private func download(
-        unless item: (metadata: ItemMetadata, contentBytes: Int64)?, replacing replaced: PromotedFile?,
-        in attempt: Attempt
+        unless item: PresentContent?, replacing replaced: PromotedFile?, in attempt: Attempt
     ) async throws -> DownloadOutcome {
         let present =
-            item.map {
-                PresentContent(
-                    validator: $0.metadata.validator, contentBytes: $0.contentBytes, parts: $0.metadata.parts)
-            }
+            item
             ?? replaced.map {
                 PresentContent(
                     validator: $0.provenance?.validator ?? Validator(), contentBytes: $0.contentBytes)
             }
         if !request.files.isEmpty {
-            let outcome = try await downloadBundle(unless: present, under: attempt.conditions)
+            let outcome = try await downloadBundle(unless: present)
             if let replaced, case .notModified = outcome { return .alreadyPromoted(replaced) }
             return outcome
         }
@@ -389,10 +378,13 @@ struct DownloadRun: Sendable {
     }
 
     /// The cached item, if it is the expected content.
-    func cachedAsExpected() async throws -> (metadata: ItemMetadata, contentBytes: Int64)? {
-        guard let cached = try await cache.description(of: request.key),
-            expected.length ?? cached.contentBytes == cached.contentBytes
+    private func cachedAsExpected() async throws -> PresentContent? {
+        guard let (metadata, length) = try await cache.description(of: request.key),
+            expected.length ?? length == length
         else { return nil }
+        let cached = PresentContent(
+            validator: metadata.validator, contentBytes: length, parts: metadata.parts,
+            storedAt: metadata.storedAt)
         guard expected.digest != nil else { return cached }
         let digest = ContentDigest(for: expected)
         do {

@@ -42,9 +42,18 @@ public struct DownloaderConfiguration: Sendable {
     public var lowestSpeed = ByteCount.kibibytes(1)
     /// The conditions for opportunistic downloads, unless a request says otherwise. By default no network in Low Data Mode
     /// and no expensive one is used.
-    public var conditions = DownloadConditions()
-    /// Where the conditions of the network and the power are looked up.
-    public var device = DeviceStateSource.system
+    public var conditions: DownloadConditions = [.unconstrainedNetwork, .unexpensiveNetwork]
+    /// Returns what the device and its network are like now, for ``conditions``; by default ``DeviceState/ofSystem()``. It is
+    /// called at most every ten seconds, and may block its thread. Where it throws, no condition is met.
+    ///
+    /// ```swift
+    /// configuration.device = {
+    ///     var state = DeviceState()
+    ///     state.hasExternalPower = await MainActor.run { UIDevice.current.batteryState != .unplugged }
+    ///     return state
+    /// }
+    /// ```
+    public var device: @Sendable () async throws -> DeviceState = { try DeviceState.ofSystem() }
     /// Whether opportunistic downloads pause while the device is in Low Power Mode, or so hot that it slows down. On by
     /// default. Known on Apple platforms only.
     public var pausesInLowPower = true
@@ -90,9 +99,9 @@ struct DownloaderEnvironment: Sendable {
         var transport: any Transport = SessionTransport()
     #endif
     /// Restricts a request to networks.
-    var restrict: @Sendable (inout URLRequest, NetworkConditions) throws(DownloadError.Reason) -> Void = {
-        (request, network) throws(DownloadError.Reason) in
-        request.restrict(to: network)
+    var restrict: @Sendable (inout URLRequest, DownloadConditions) throws(DownloadError.Reason) -> Void = {
+        (request, conditions) throws(DownloadError.Reason) in
+        request.restrict(to: conditions)
     }
     var power = PowerState.live
     /// Waits, and throws when the task is cancelled.
@@ -149,9 +158,7 @@ extension DownloadError.Reason {
         // Pages of proxies and networks come and go.
         case .wrongMediaType, .wrongRange: true
         case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
-        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong,
-            .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .unknownLength, .bundleRequest, .cache:
-            false
+        default: false
         }
     }
 
@@ -174,10 +181,7 @@ extension DownloadError.Reason {
         case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .undecodable, .expandsTooFar,
             .partialLost:
             false
-        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
-            .stalled, .truncated, .undelimitedBody, .changed, .unknownLength, .bundleRequest, .wrongMediaType,
-            .cache:
-            true
+        default: true
         }
     }
 }

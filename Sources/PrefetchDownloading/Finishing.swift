@@ -17,7 +17,7 @@ extension PrefetchDownloader {
         var urlRequest = request.urlRequest
         urlRequest.prepare(for: .whole)
         urlRequest.introduce(as: configuration.userAgent)
-        urlRequest.restrict(to: configuration.conditions(for: request).network)
+        urlRequest.restrict(to: configuration.conditions(for: request))
         return urlRequest
     }
 
@@ -78,8 +78,8 @@ extension DownloadRun {
 
     private func finish(_ file: URL, _ head: ResponseHead, isSecure: Bool) async throws -> DownloadOutcome {
         let now = environment.now()
-        let cached = request.whenCached == .replace ? nil : try await cachedAsExpected()
-        let plan = cached.map { RequestPlan.newer(than: $0.metadata.validator) } ?? .whole
+        let cached = try await itemToKeep()
+        let plan = cached.map { RequestPlan.newer(than: $0.validator) } ?? .whole
         let length: Int64?
         switch ResponsePlan(ofFile: head, isSecure: isSecure, to: plan, expecting: expected, now: now) {
         case .notModified: return try await drop(file, .notModified)
@@ -98,7 +98,7 @@ extension DownloadRun {
             if expected.digest != nil || request.whenCached == .keep {
                 return try await drop(file, .alreadyCached, fetched: length)
             }
-            if !validator.isEmpty, cached.metadata.validator == validator {
+            if !validator.isEmpty, cached.validator == validator {
                 return try await drop(file, .notModified, fetched: length)
             }
         }
@@ -128,14 +128,17 @@ extension DownloadRun {
         }
         switch stored {
         case .stored(let summary):
-            await countFetched(summary.contentBytes, again: isKnown ? summary.contentBytes : 0, inVain: 0)
+            await count(summary.contentBytes)
             return .stored(summary)
         case .delivered(let delivered):
-            await countFetched(delivered.contentBytes, again: isKnown ? delivered.contentBytes : 0, inVain: 0)
+            await count(delivered.contentBytes)
             // That of an earlier prefetch.
             try await cache.discardPartial(of: request.key)
             return .delivered(delivered)
         case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
+        }
+        func count(_ bytes: Int64) async {
+            await countFetched(bytes, again: isKnown ? bytes : 0, inVain: 0)
         }
     }
 

@@ -67,9 +67,7 @@ extension PrefetchCache {
             case .refused(let refusal): return .refused(refusal)
             }
         }
-        let content = ContentWriter(
-            writer: writer, isResumed: writer.contentBytes > 0, digest: digest,
-            expected: expected)
+        let content = ContentWriter(writer, digest, expected)
         do {
             var iterator = try await pieces(writer.contentBytes).makeAsyncIterator()
             return try await content.writeAll(announced: expectedLength, progress: progress) {
@@ -108,6 +106,13 @@ struct ContentWriter: Sendable {
     /// Already includes the content of the earlier store.
     let digest: ContentDigest
     let expected: Expectations
+
+    init(_ writer: CacheWriter, _ digest: ContentDigest, _ expected: Expectations) {
+        self.writer = writer
+        isResumed = writer.contentBytes > 0
+        self.digest = digest
+        self.expected = expected
+    }
 
     /// - Parameters:
     ///   - announced: The announced length of the whole content in bytes; `nil` if unknown.

@@ -126,7 +126,7 @@ public final class PrefetchDownloader: Sendable {
             }
             state.lastNumber += 1
             let job = DownloadJob(
-                request, number: state.lastNumber, at: now, on: terms(for: request, &state), countedBy: tally)
+                request, number: state.lastNumber, at: now, on: terms(for: request, &state))
             _ = job.add(download, under: conditions)
             state.jobs[request.key, default: []].append(job)
             if jobs.isEmpty { start(job) }
@@ -158,7 +158,7 @@ public final class PrefetchDownloader: Sendable {
             let now = environment.now()
             state.withLock { if $0.jobs.isEmpty { $0.rounds.pause(now: now) } }
         }
-        let job = DownloadJob(request, number: 0, at: environment.now(), on: terms, countedBy: tally)
+        let job = DownloadJob(request, number: 0, at: environment.now(), on: terms)
         return await body(run(job))
     }
 
@@ -188,16 +188,6 @@ public final class PrefetchDownloader: Sendable {
         for index in order { downloads[index] = start(requests[index]) }
         return downloads.compactMap(\.self)
     }
-
-    /// The events of all downloads, from now on; each once, however many handles a download has. A listener that falls more
-    /// than 4,096 events behind loses the oldest.
-    ///
-    /// ```swift
-    /// for await event in downloader.events {
-    ///     if case .finished(.failed(let error)) = event.event { log(event.key, error) }
-    /// }
-    /// ```
-    public var events: AsyncStream<DownloaderEvent> { tally.events() }
 
     /// What was transferred since the downloader was created, by attempts that have ended. The cache keeps the same sums,
     /// by day and source, see `PrefetchCache.history(since:)`.

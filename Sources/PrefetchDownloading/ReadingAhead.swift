@@ -18,7 +18,7 @@ extension PrefetchDownloader {
     ///
     /// They come by requests of their own, for at most 1 MiB each, which need no slot and no room in the cache, and end with
     /// the call that reads. They are not stored, and the download fetches them again when it has come there: so they
-    /// count as wasted, and towards a daily limit. The server must support ranges, and have the version that is being
+    /// count as wasted. The server must support ranges, and have the version that is being
     /// downloaded; otherwise, and for bundles, they are waited for. No checksum or digest covers them.
     ///
     /// While nobody is storing the item, the reader waits for the time of `patience`, at least half a second.
@@ -49,7 +49,7 @@ extension DownloadRun {
         do {
             // The download may not have had its turn yet.
             try requireAllowed()
-            let (head, exchange) = try await send(urlRequest, under: job.conditions)
+            let (head, exchange) = try await send(urlRequest)
             defer { exchange.cancel() }
             guard head.isPart(range, condition) else { return nil }
             while content.count < range.bytes.count, let piece = try await exchange.next() {

@@ -12,20 +12,21 @@ struct PresentContent {
     let contentBytes: Int64
     /// The files of a bundle.
     var parts: [BundlePart] = []
+    /// In milliseconds since 1970; 0 for what was opened.
+    var storedAt: Int64 = 0
 }
 
 /// Sending a request, and storing what comes.
 extension DownloadRun {
     /// Sends a request, and follows redirects.
-    func send(_ request: URLRequest, under conditions: DownloadConditions) async throws
-        -> (ResponseHead, Exchange)
-    {
+    func send(_ request: URLRequest) async throws -> (ResponseHead, Exchange) {
+        let conditions = job.conditions
         if let refusal = slots.refusal(of: entry.host) { throw refusal }
         var request = request
         var cookies = ChainCookies()
         request.introduce(as: configuration.userAgent)
         try await keeper.require(conditions)
-        try environment.restrict(&request, conditions.network)
+        try environment.restrict(&request, conditions)
         for _ in 0...max(0, configuration.redirects) {
             tally.countRequest()
             let exchange = environment.transport.start(cookies.added(to: request))
@@ -48,7 +49,7 @@ extension DownloadRun {
         do {
             var request = request.urlRequest
             request.prepare(for: plan, acceptsEncoded: attempt.acceptsEncoded)
-            (head, exchange) = try await send(request, under: attempt.conditions)
+            (head, exchange) = try await send(request)
         } catch {
             throw try await end(content, keeping: plan.keptBytes, after: error)
         }
@@ -89,20 +90,11 @@ extension DownloadRun {
             // The partial is not part of the server's version.
             try await content?.writer.cancel()
             if case .confirmation = plan { try await cache.discardPartial(of: request.key) }
-            let now = environment.now()
             let metadata = request.metadata(Validator(head))
             if let length { job.terms.turn?.noteLength(length) }
-            let begun = try await cache.beginStoring(
-                metadata, expectedLength: length,
-                // Without a strong validator, a partial could not be distinguished from that of another version.
-                keepingPartial: metadata.validator.isStrong(in: head, now: now),
-                whenPromoted: request.whenPromoted, on: job.terms)
-            switch begun {
-            case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
-            case .writer(let writer):
-                let digest = ContentDigest(for: expected)
-                let content = ContentWriter(
-                    writer: writer, isResumed: false, digest: digest, expected: expected)
+            // Without a strong validator, a partial could not be distinguished from that of another version.
+            let keepsPartial = metadata.validator.isStrong(in: head, now: environment.now())
+            return try await store(metadata, of: length, keepingPartial: keepsPartial) { content in
                 do {
                     return try await receive(into: content, announced: encoding == nil ? length : nil) {
                         if let piece = early.popFirst() { return piece }
@@ -204,12 +196,28 @@ extension DownloadRun {
         }
     }
 
-    /// - Parameter digest: Receives the content of the partial; that of a single file by default.
+    /// - Parameters:
+    ///   - length: The announced length of the content in bytes; `nil` if unknown.
+    ///   - files: Those of a bundle.
+    func store(
+        _ metadata: ItemMetadata, of length: Int64?, _ files: [BundlePlan.File] = [],
+        keepingPartial keepsPartial: Bool, _ body: (ContentWriter) async throws -> DownloadOutcome
+    ) async throws -> DownloadOutcome {
+        let begun = try await cache.beginStoring(
+            metadata, expectedLength: length, keepingPartial: keepsPartial,
+            whenPromoted: request.whenPromoted, on: job.terms)
+        switch begun {
+        case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
+        case .writer(let writer):
+            return try await body(ContentWriter(writer, ContentDigest(for: expected, files), expected))
+        }
+    }
+
     func resume(
-        _ partial: ResumablePartial, _ digest: ContentDigest? = nil,
+        _ partial: ResumablePartial, _ files: [BundlePlan.File] = [],
         _ body: (ContentWriter) async throws -> DownloadOutcome
     ) async throws -> DownloadOutcome {
-        let digest = digest ?? ContentDigest(for: expected)
+        let digest = ContentDigest(for: expected, files)
         switch try await cache.resumeStoring(
             partial, whenPromoted: request.whenPromoted, on: job.terms, replay: { digest.update($0) })
         {
@@ -222,8 +230,7 @@ extension DownloadRun {
                 failure.keptBytes = try await writer.keep()
                 throw failure
             }
-            return try await body(
-                ContentWriter(writer: writer, isResumed: true, digest: digest, expected: expected))
+            return try await body(ContentWriter(writer, digest, expected))
         }
     }
 

@@ -6,17 +6,6 @@ final class TransferSlots: Sendable {
     private struct State {
         var queue: SlotQueue
         var waiting: [Int: Waiting] = [:]
-        var busyHosts: [String: BusyHost] = [:]
-    }
-
-    /// A host that has answered that there are too many requests.
-    private struct BusyHost {
-        /// The pauses that are not over.
-        var pauses = 0
-        /// How often it was paused since it last sent something.
-        var count = 0
-        /// Why it is not asked at all: it wants a longer pause than any download waits for.
-        var refusal: DownloadError.Reason?
     }
 
     private struct Waiting {
@@ -105,46 +94,39 @@ final class TransferSlots: Sendable {
     /// - Returns: How often in a row the host was paused, not counting pauses that overlap.
     func pause(_ host: String) -> Int {
         state.withLock { state in
-            var busy = state.busyHosts[host] ?? BusyHost()
+            var busy = state.queue.busyHosts[host] ?? SlotQueue.BusyHost()
             if busy.pauses == 0 { busy.count += 1 }
             busy.pauses += 1
-            state.busyHosts[host] = busy
-            state.queue.pausedHosts.insert(host)
+            state.queue.busyHosts[host] = busy
             return busy.count
         }
     }
 
     /// Has all downloads of a paused host fail for a reason, without a request, until ``resume(_:)``.
     func refuse(_ host: String, because reason: DownloadError.Reason) {
-        change { state in
-            state.busyHosts[host]?.refusal = reason
-            state.queue.pausedHosts.remove(host)
-        }
+        change { $0.queue.busyHosts[host]?.refusal = reason }
     }
 
     func resume(_ host: String) {
         change { state in
-            guard var busy = state.busyHosts[host] else { return }
-            busy.pauses -= 1
-            if busy.pauses == 0 {
-                busy.refusal = nil
-                state.queue.pausedHosts.remove(host)
-            }
-            state.busyHosts[host] = busy
+            state.queue.busyHosts[host]?.pauses -= 1
+            if state.queue.busyHosts[host]?.pauses == 0 { state.queue.busyHosts[host]?.refusal = nil }
         }
     }
 
     /// Notes that a host has sent what it was asked for.
     func noteAnswer(of host: String) {
         state.withLock { state in
-            state.busyHosts[host]?.count = 0
-            if state.busyHosts[host]?.pauses == 0 { state.busyHosts[host] = nil }
+            state.queue.busyHosts[host]?.count = 0
+            if state.queue.busyHosts[host]?.pauses == 0 { state.queue.busyHosts[host] = nil }
         }
     }
 
-    func isPaused(_ host: String) -> Bool { state.withLock { $0.queue.pausedHosts.contains(host) } }
+    func isPaused(_ host: String) -> Bool { state.withLock { $0.queue.isPaused(host) } }
 
-    func refusal(of host: String) -> DownloadError.Reason? { state.withLock { $0.busyHosts[host]?.refusal } }
+    func refusal(of host: String) -> DownloadError.Reason? {
+        state.withLock { $0.queue.busyHosts[host]?.refusal }
+    }
 
     private func wake(_ number: Int) {
         state.withLock { $0.waiting.removeValue(forKey: number) }?.body()
@@ -175,12 +157,21 @@ struct SlotQueue: Sendable {
         }
     }
 
+    /// A host that has answered that there are too many requests.
+    struct BusyHost: Sendable {
+        /// The pauses that are not over.
+        var pauses = 0
+        /// How often it was paused since it last sent something.
+        var count = 0
+        /// Why it is not asked at all: it wants a longer pause than any download waits for.
+        var refusal: DownloadError.Reason?
+    }
+
     private let limit: Int
     private let limitPerHost: Int
     /// Whether opportunistic entries have to wait.
     var startsOnlyRequested = false
-    /// The hosts whose entries have to wait.
-    var pausedHosts: Set<String> = []
+    var busyHosts: [String: BusyHost] = [:]
     private var waiting: [Int: Entry] = [:]
     /// The waiting entries by host, sorted on demand, with the next one to start last. Stale entries, which were removed
     /// or raised, are dropped when they come last.
@@ -220,7 +211,7 @@ struct SlotQueue: Sendable {
         var started: [Int] = []
         while running.count < limit {
             let idle = queues.keys.filter { host in
-                !pausedHosts.contains(host) && running.values.count { $0 == host } < limitPerHost
+                !isPaused(host) && running.values.count { $0 == host } < limitPerHost
             }
             guard let entry = idle.compactMap({ next(of: $0) }).min(by: { $0.precedes($1) }),
                 entry.isRequested || !startsOnlyRequested
@@ -240,6 +231,11 @@ struct SlotQueue: Sendable {
         waiting.values.contains {
             ($0.host == host || running.count >= limit) && ($0.isRequested || !startsOnlyRequested)
         }
+    }
+
+    /// Whether the entries of a host have to wait: of one that is not asked at all, they start and fail.
+    func isPaused(_ host: String) -> Bool {
+        busyHosts[host].map { $0.pauses > 0 && $0.refusal == nil } ?? false
     }
 
     private mutating func next(of host: String) -> Entry? {

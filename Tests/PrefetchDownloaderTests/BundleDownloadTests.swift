@@ -327,8 +327,7 @@ import Testing
         let server = try HTTPTestServer { site.answer(to: $0) }
         let file = try #require(await cache.download(request(server, intent: .userRequested)).delivered)
         try FileManager.default.removeItem(at: file.url)
-        let outcomes = try await cache.downloader().rehydrate()
-        let again = try #require(outcomes.first?.outcome?.delivered)
+        let again = try #require(try await cache.rehydrate()["item"]?.delivered)
         #expect(again.path == file.path)
         try expectWhole(again.url)
     }

@@ -1,7 +1,9 @@
+import FileSystemTestSupport
 import Foundation
 import HTTPTestServer
 import PrefetchCaching
 import Synchronization
+import SystemPackage
 import Testing
 
 @testable import PrefetchDownloading
@@ -14,20 +16,23 @@ import Testing
 @Suite struct ConditionTests {
     private let cache: TestCache
 
+    /// The default.
+    private let sparing: DownloadConditions = [.unconstrainedNetwork, .unexpensiveNetwork]
+
     init() async throws { cache = try await TestCache() }
 
     /// The only network that there is.
     private final class Network: Sendable {
-        private let state = Mutex<(isExpensive: Bool, asked: [NetworkConditions])>((false, []))
+        private let state = Mutex<(isExpensive: Bool, asked: [DownloadConditions])>((false, []))
 
-        var asked: [NetworkConditions] { state.withLock { $0.asked } }
+        var asked: [DownloadConditions] { state.withLock { $0.asked } }
 
         func become(expensive: Bool) { state.withLock { $0.isExpensive = expensive } }
 
-        func require(_ network: NetworkConditions) throws(DownloadError.Reason) {
+        func require(_ conditions: DownloadConditions) throws(DownloadError.Reason) {
             let isAllowed = state.withLock { state in
-                state.asked.append(network)
-                return !state.isExpensive || network.allowsExpensive
+                state.asked.append(conditions)
+                return !state.isExpensive || !conditions.contains(.unexpensiveNetwork)
             }
             if !isAllowed { throw .connection(.networkIsExpensive) }
         }
@@ -69,9 +74,10 @@ import Testing
             })
     }
 
-    private func request(_ server: HTTPTestServer, _ network: NetworkConditions? = nil) -> DownloadRequest {
+    private func request(_ server: HTTPTestServer, _ conditions: DownloadConditions? = nil) -> DownloadRequest
+    {
         var request = DownloadRequest(server.url())
-        request.conditions = network.map { DownloadConditions(network: $0) }
+        request.conditions = conditions
         return request
     }
 
@@ -84,8 +90,8 @@ import Testing
         let outcome = await downloader(cache, network).prefetch(request(server)).outcome
         #expect(outcome == .postponed(.unexpensiveNetwork, keptBytes: 0))
         // Not again within a minute: nothing will have changed.
-        #expect(network.asked == [.unconstrained])
-        #expect(await downloader(cache, network).prefetch(request(server, .any)).outcome.isStored)
+        #expect(network.asked == [sparing])
+        #expect(await downloader(cache, network).prefetch(request(server, [])).outcome.isStored)
     }
 
     @Test func theUserDoesNot() async throws {
@@ -100,9 +106,9 @@ import Testing
         let server = try HTTPTestServer { resource.answer(to: $0) }
         let network = Network()
         network.become(expensive: true)
-        let downloader = downloader(cache, network) { $0.conditions = .none }
+        let downloader = downloader(cache, network) { $0.conditions = [] }
         #expect(await downloader.prefetch(request(server)).outcome.isStored)
-        #expect(network.asked == [.any])
+        #expect(network.asked == [[]])
     }
 
     /// Who allows more is not held up by who was first.
@@ -116,11 +122,11 @@ import Testing
         let strict = downloader.prefetch(request(server))
         await strict.hasReceived(3_000_000)
         network.become(expensive: true)
-        let other = downloader.prefetch(request(server, .any))
+        let other = downloader.prefetch(request(server, []))
         gate.open()
         #expect(await other.outcome.isStored)
         #expect(await strict.outcome == other.outcome)
-        #expect(network.asked == [.unconstrained, .any])
+        #expect(network.asked == [sparing, []])
         #expect(server.requests.count == 2)
     }
 
@@ -132,27 +138,27 @@ import Testing
         }
         let network = Network()
         let downloader = downloader(cache, network)
-        let lavish = downloader.prefetch(request(server, .any))
+        let lavish = downloader.prefetch(request(server, []))
         let strict = downloader.prefetch(request(server))
         await strict.hasReceived(3_000_000)
         network.become(expensive: true)
         lavish.cancel()
         gate.open()
         #expect(await strict.outcome == .postponed(.unexpensiveNetwork, keptBytes: 3 << 20))
-        #expect(network.asked == [.any, .unconstrained])
+        #expect(network.asked == [[], sparing])
     }
 
     /// The first attempt fails for lack of a network, and the second is made since somebody has joined.
     @Test func whoJoinsWhileItFailsIsNotFailedWithIt() async throws {
         let server = try HTTPTestServer { resource.answer(to: $0) }
         let joined = Mutex<Download?>(nil)
-        let asked = Mutex<[NetworkConditions]>([])
+        let asked = Mutex<[DownloadConditions]>([])
         let box = Mutex<PrefetchDownloader?>(nil)
-        let wanted = request(server, .any)
+        let wanted = request(server, [])
         let downloader = cache.downloader(in: { environment in
             environment.restrict = { _, conditions throws(DownloadError.Reason) in
                 asked.withLock { $0.append(conditions) }
-                guard conditions == .unconstrained else { return }
+                guard !conditions.isEmpty else { return }
                 let download = box.withLock { $0 }?.prefetch(wanted)
                 joined.withLock { $0 = download }
                 throw .connection(.networkIsExpensive)
@@ -161,7 +167,7 @@ import Testing
         box.withLock { $0 = downloader }
         #expect(await downloader.prefetch(request(server)).outcome.isStored)
         #expect(await joined.withLock { $0 }?.outcome.isStored == true)
-        #expect(asked.withLock { $0 } == [.unconstrained, .any])
+        #expect(asked.withLock { $0 } == [sparing, []])
         box.withLock { $0 = nil }
     }
 
@@ -252,4 +258,183 @@ import Testing
         #expect(await download.outcome == .cancelled(keptBytes: 3 << 20))
         #expect(try await cache.keptBytes() == 3 << 20)
     }
+}
+
+/// Downloads whose conditions are not met.
+@Suite struct PostponedTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
+    /// A device and its clock, as a test wants them.
+    private final class Device: Sendable {
+        private struct State {
+            var now: Int64 = 1_700_000_000  // 22:13:20 in UTC
+            var device = DeviceState()
+            var problem: String?
+            var reads = 0
+        }
+
+        private let state = Mutex(State())
+
+        var now: Int64 { state.withLock { $0.now } }
+        var reads: Int { state.withLock { $0.reads } }
+
+        func pass(seconds: Int64) { state.withLock { $0.now += seconds } }
+        func become(_ change: (inout DeviceState) -> Void) { state.withLock { change(&$0.device) } }
+        func become(unknown problem: String) { state.withLock { $0.problem = problem } }
+
+        func read() throws -> DeviceState {
+            try state.withLock { state in
+                state.reads += 1
+                if let problem = state.problem { throw Problem(description: problem) }
+                return state.device
+            }
+        }
+    }
+
+    private struct Problem: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let device = Device()
+
+    private func downloader(
+        _ cache: TestCache, _ change: (inout DownloadConditions) -> Void = { _ in }
+    ) -> PrefetchDownloader {
+        cache.downloader(
+            { [device] configuration in
+                configuration.device = { try device.read() }
+                change(&configuration.conditions)
+            },
+            in: { [device] environment in
+                environment.now = { device.now }
+            })
+    }
+
+    @Test func aBatteryAMeterAndRestraintHaveTheirNames() async throws {
+        let server = try HTTPTestServer { resource.answer(to: $0) }
+        let cases: [(UnmetCondition, (inout DeviceState) -> Void)] = [
+            (.externalPower, { $0.hasExternalPower = false }),
+            (.unexpensiveNetwork, { $0.isNetworkExpensive = true }),
+            (.unconstrainedNetwork, { $0.isNetworkConstrained = true }),
+        ]
+        for (condition, change) in cases {
+            device.become {
+                $0 = DeviceState()
+                $0.hasExternalPower = true
+                change(&$0)
+            }
+            device.pass(seconds: 10)
+            let downloader = downloader(cache) { $0.insert(.externalPower) }
+            #expect(
+                await downloader.prefetch(DownloadRequest(server.url())).outcome
+                    == .postponed(condition, keptBytes: 0))
+        }
+        #expect(server.requests.isEmpty)
+        // Whoever does not mind is not asked about.
+        let reads = device.reads
+        #expect(
+            await downloader(cache) { $0 = [] }.prefetch(DownloadRequest(server.url())).outcome.isStored)
+        let requested = DownloadRequest(server.url(), "requested").userRequested
+        #expect(await downloader(cache).prefetch(requested).outcome.delivered != nil)
+        #expect(device.reads == reads)
+    }
+
+    @Test func whatIsNotKnownIsNotMet() async throws {
+        let server = try HTTPTestServer { resource.answer(to: $0) }
+        let downloader = downloader(cache) { $0.insert(.externalPower) }
+        guard
+            case .postponed(.unknown(let silent), 0) = await downloader.prefetch(
+                DownloadRequest(server.url())
+            ).outcome
+        else { Issue.record("not postponed"); return }
+        #expect(silent.contains("external power"))
+        device.become(unknown: "no answer")
+        device.pass(seconds: 10)
+        #expect(
+            await downloader.prefetch(DownloadRequest(server.url())).outcome
+                == .postponed(.unknown("no answer"), keptBytes: 0))
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func aTransferNoticesWithinTenSecondsThatTheCableIsOut() async throws {
+        let (first, second) = (Gate(), Gate())
+        let server = try HTTPTestServer {
+            $0.rangeStart == nil
+                ? resource.answer(to: $0).after(2_200_000) { first.wait() }
+                : resource.answer(to: $0).after(1_000_000) { second.wait() }
+        }
+        device.become { $0.hasExternalPower = true }
+        let downloader = downloader(cache) { $0.insert(.externalPower) }
+        let download = downloader.prefetch(DownloadRequest(server.url()))
+        await download.hasReceived(2_200_000)
+        // Asked once, however many pieces have come.
+        #expect(device.reads == 1)
+        device.become { $0.hasExternalPower = false }
+        device.pass(seconds: 10)
+        first.open()
+        guard case .postponed(.externalPower, let kept) = await download.outcome else {
+            Issue.record("\(await download.outcome)")
+            return
+        }
+        #expect(kept >= 2 << 20 && kept < content.count)
+        // The user, who asks for it, has it without the cable.
+        second.open()
+        let wanted = DownloadRequest(server.url()).userRequested
+        #expect(await downloader.prefetch(wanted).outcome.delivered != nil)
+    }
+
+    /// The bytes are spent once, and one of them allows it.
+    @Test func whoJoinsWithoutConditionsTakesTheOthersAlong() async throws {
+        let gate = Gate()
+        let server = try HTTPTestServer { resource.answer(to: $0).after(3_400_000) { gate.wait() } }
+        device.become { $0.hasExternalPower = true }
+        let downloader = downloader(cache) { $0.insert(.externalPower) }
+        let strict = downloader.prefetch(DownloadRequest(server.url()))
+        await strict.hasReceived(3_400_000)
+        device.become { $0.hasExternalPower = false }
+        device.pass(seconds: 10)
+        var free = DownloadRequest(server.url())
+        free.conditions = []
+        let other = downloader.prefetch(free)
+        gate.open()
+        #expect(await other.outcome.isStored)
+        #expect(await strict.outcome == other.outcome)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func whatIsCachedNeedsNoCondition() async throws {
+        let server = try HTTPTestServer { resource.answer(to: $0) }
+        #expect(await cache.download(DownloadRequest(server.url())).isStored)
+        let downloader = downloader(cache) { $0.insert(.externalPower) }
+        var request = DownloadRequest(server.url())
+        request.whenCached = .keep
+        #expect(await downloader.prefetch(request).outcome == .alreadyCached)
+        _ = try await cache.cache.open("item")
+        #expect(await downloader.prefetch(request).outcome.alreadyPromoted != nil)
+    }
+
+    #if os(Linux)
+        @Test(arguments: [
+            ([], true), (["AC/type=Mains", "AC/online=1"], true), (["AC/type=Mains", "AC/online=0"], true),
+            (["AC/type=Mains", "AC/online=0", "BAT0/type=Battery", "BAT0/status=Discharging"], false),
+            (["AC/type=Mains", "AC/online=1", "BAT0/type=Battery", "BAT0/status=Discharging"], true),
+            (["BAT0/type=Battery", "BAT0/status=Full"], true),
+            (["BAT0/type=Battery", "BAT0/status=Discharging"], false),
+            (["mouse/type=Battery", "mouse/scope=Device", "mouse/status=Discharging"], true),
+        ])
+        func linuxTellsWhetherThereIsPower(_ files: [String], _ hasPower: Bool) throws {
+            let folder = try TemporaryFolder()
+            let supplies = folder.path.appending("power_supply").string
+            for file in files {
+                let parts = file.split(separator: "=")
+                let url = URL(filePath: "\(supplies)/\(parts[0])")
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data("\(parts[1])\n".utf8).write(to: url)
+            }
+            #expect(try DeviceState.ofSystem(in: supplies).hasExternalPower == hasPower)
+        }
+    #endif
 }

@@ -1,6 +1,8 @@
+import FileSystemTestSupport
 import Foundation
 import HTTPTestServer
 import PrefetchCaching
+import PrefetchItemFormat
 import Testing
 
 @testable import PrefetchDownloading
@@ -35,10 +37,8 @@ import Testing
     ])
     func requestsSayWhoSendsThem(configured: String?, ofRequest: String?, sent: String) async throws {
         let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
-        var urlRequest = URLRequest(url: server.url())
-        urlRequest.setValue(ofRequest, forHTTPHeaderField: "User-Agent")
         let downloader = cache.downloader { if let configured { $0.userAgent = configured } }
-        let request = DownloadRequest(urlRequest, key: "item")
+        let request = DownloadRequest(server.url()).with(ofRequest.map { ["User-Agent": $0] } ?? [:])
         #expect(await downloader.prefetch(request).outcome.isStored)
         #expect(server.requests.map { $0.headers["user-agent"] } == [sent])
         #expect(downloader.urlRequest(for: request).value(forHTTPHeaderField: "User-Agent") == sent)
@@ -117,5 +117,141 @@ import Testing
         }
         // Two, but that one which has waited for minutes on a busy machine is not used again.
         #expect(server.connections < 10)
+    }
+}
+
+/// What a downloader tells of all its downloads.
+@Suite struct DownloadTotalsTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
+    @Test func bytesAreCountedOnceReceivedAgainAndInVain() async throws {
+        let server = try HTTPTestServer(breakingAt: 3_400_000)
+        let downloader = cache.downloader()
+        #expect(downloader.totals == DownloadTotals())
+        #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome.isStored)
+        // Two complete requests' worth, but for what was resumed; the incomplete chunk was received twice.
+        let lost = Int64(3_400_000 - 3 << 20)
+        #expect(downloader.totals.requests == 2)
+        #expect(downloader.totals.receivedBytes == Int64(content.count) + lost)
+        #expect(downloader.totals.repeatedBytes == lost)
+        #expect(downloader.totals.wastedBytes == lost)
+        // Unchanged: a request and no bytes.
+        #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome == .notModified)
+        #expect(downloader.totals.requests == 3)
+        #expect(downloader.totals.receivedBytes == Int64(content.count) + lost)
+    }
+
+    @Test func redirectsAreRequestsToo() async throws {
+        let server = try HTTPTestServer { request in
+            guard request.target != "/there" else { return resource.answer(to: request) }
+            var answer = TestAnswer()
+            answer.status = 302
+            answer.headers["Location"] = "/there"
+            return answer
+        }
+        let downloader = cache.downloader()
+        #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome.isStored)
+        #expect(downloader.totals.requests == 2)
+    }
+}
+
+/// What an app prints without a thought is one line that says what happened.
+@Suite struct OutcomeTextTests {
+    @Test func anOutcomeIsOneLine() async throws {
+        let cache = try await TestCache()
+        let metadata = ItemMetadata(key: "key", destination: .documents("File.txt"))
+        let stored = try await cache.cache.store(noise(10_000, seed: 1), as: metadata)
+        #expect("\(stored)" == "stored 10000 bytes as 10135")
+        #expect(
+            "\(DownloadOutcome.refused(.disabled, keptBytes: 1 << 20))"
+                == "refused (disabled): storing is switched off; 1048576 bytes are kept")
+        #expect("\(DownloadOutcome.cancelled(keptBytes: 0))" == "cancelled")
+        let file = try #require(try await cache.cache.open("key"))
+        #expect("\(DownloadOutcome.alreadyPromoted(file))" == "already opened: \(file.path)")
+        #expect("\(StoreOutcome.delivered(file))" == "delivered 10000 bytes to \(file.path)")
+        let statistics = try await cache.cache.statistics()
+        #expect("\(statistics)".hasPrefix("0 items of 0 bytes; 0 of "))
+        #expect("\(statistics)".hasSuffix(" bytes charged; 1 hits, 0 misses"))
+    }
+}
+
+/// Files that no backup contained are downloaded again.
+@Suite struct RehydrationTests {
+    private let cache: TestCache
+
+    init() async throws { cache = try await TestCache() }
+
+    private func request(_ server: HTTPTestServer, _ key: ItemKey = "film", isRecorded: Bool = true)
+        throws -> DownloadRequest
+    {
+        DownloadRequest(
+            server.url("/film"), key: key,
+            destination: .documents(try FileName("\(key).mp4"), in: "Films", backup: .exclude),
+            attributes: [1, 2], recordedURL: isRecorded ? server.url("/film") : nil)
+    }
+
+    /// Downloads and opens a film, and removes its file as a restore would.
+    private func loseFilm(
+        _ cache: TestCache, _ server: HTTPTestServer, isRecorded: Bool = true
+    ) async throws -> PromotedFile {
+        #expect(await cache.download(try request(server, isRecorded: isRecorded)).isStored)
+        let file = try #require(try await cache.cache.open("film"))
+        try FileManager.default.removeItem(at: file.url)
+        return file
+    }
+
+    @Test func aLostFileIsBackWhereItWas() async throws {
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
+        let file = try await loseFilm(cache, server)
+        let outcomes = try await cache.rehydrate()
+        #expect(outcomes.count == 1)
+        let again = try #require(outcomes["film"]?.delivered)
+        #expect(again.path == file.path)
+        #expect(try isContent(again.url))
+        #expect(again.backup == .exclude)
+        #expect(again.provenance?.url == server.url("/film"))
+        #expect(again.provenance?.attributes == [1, 2])
+        // Nothing is missing any more.
+        #expect(try await cache.rehydrate().isEmpty)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func otherContentIsNotTakenForTheLostFile() async throws {
+        let server = try HTTPTestServer(
+            inTurn: { TestResource(content).answer(to: $0) },
+            { TestResource(noise(content.count, seed: 2)).answer(to: $0) })
+        let file = try await loseFilm(cache, server)
+        let outcome = try await cache.rehydrate { $0.attempts = 1 }["film"]
+        guard case .wrongDigest? = outcome?.error?.reason else {
+            Issue.record("\(String(describing: outcome))"); return
+        }
+        #expect(!FileManager.default.fileExists(atPath: file.url.path))
+    }
+
+    @Test func aFileThatHasTakenTheNameStays() async throws {
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
+        let file = try await loseFilm(cache, server)
+        try Data("the user's".utf8).write(to: file.url)
+        let outcomes = try await cache.rehydrate()
+        #expect(try Data(contentsOf: file.url) == Data("the user's".utf8))
+        // A file with the name counts as the promoted one, whatever the user has done to it.
+        #expect(outcomes.isEmpty)
+    }
+
+    @Test func withoutAURLThereIsNoRequest() async throws {
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
+        _ = try await loseFilm(cache, server, isRecorded: false)
+        #expect(try await cache.cache.promotedFiles().map(\.isLost) == [true])
+        #expect(try await cache.rehydrate().isEmpty)
+    }
+
+    @Test func aURLWithAPasswordIsNotRecorded() async throws {
+        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
+        var request = try request(server)
+        request.recordedURL = URL(string: "http://user:password@127.0.0.1/film")
+        #expect(await cache.download(request).error?.reason == .cache(.item(.unsuitableURL)))
+        #expect(server.requests.isEmpty)
     }
 }

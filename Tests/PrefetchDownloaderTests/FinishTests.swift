@@ -275,11 +275,9 @@ import Testing
     // MARK: The request
 
     @Test func theRequestOfAnotherSessionAsksForWholeContent() async throws {
-        var urlRequest = URLRequest(url: Self.url)
-        urlRequest.httpMethod = "POST"
-        urlRequest.setValue("secret", forHTTPHeaderField: "Authorization")
-        urlRequest.setValue("bytes=5-", forHTTPHeaderField: "Range")
-        let request = cache.downloader().urlRequest(for: DownloadRequest(urlRequest, key: "item"))
+        var download = DownloadRequest(Self.url).with(["Authorization": "secret", "Range": "bytes=5-"])
+        download.urlRequest.httpMethod = "POST"
+        let request = cache.downloader().urlRequest(for: download)
         #expect(request.httpMethod == "GET")
         #expect(
             request.allHTTPHeaderFields == [

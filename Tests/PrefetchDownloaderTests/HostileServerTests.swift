@@ -292,13 +292,10 @@ import Testing
     /// A field of the request cannot add others to it.
     @Test func aLineBreakInAFieldIsNotSent() async throws {
         let server = try HTTPTestServer { resource.answer(to: $0) }
-        var request = URLRequest(url: server.url())
-        request.setValue("a\r\nX-Injected: b", forHTTPHeaderField: "X-Mine")
-        request.setValue("", forHTTPHeaderField: "X-Empty")
-        request.setValue("caf\u{E9}", forHTTPHeaderField: "X-Text")
-        #expect(
-            await cache.download(DownloadRequest(request, key: "item", destination: .documents("File")))
-                .isStored)
+        let request = DownloadRequest(server.url()).with([
+            "X-Mine": "a\r\nX-Injected: b", "X-Empty": "", "X-Text": "caf\u{E9}",
+        ])
+        #expect(await cache.download(request).isStored)
         let sent = try #require(server.requests.first).headers
         #expect(sent["x-injected"] == nil)
         #expect(sent["x-empty"] == "")

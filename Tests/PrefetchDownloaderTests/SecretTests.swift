@@ -25,9 +25,7 @@ import Testing
     private func request(_ server: HTTPTestServer) throws -> DownloadRequest {
         let url = try #require(
             URL(string: "http://user:password@127.0.0.1:\(server.port)/path-secret?token=query-secret"))
-        var urlRequest = URLRequest(url: url)
-        urlRequest.setValue("Bearer header-secret", forHTTPHeaderField: "Authorization")
-        return DownloadRequest(urlRequest, key: "item", destination: .documents("File"))
+        return DownloadRequest(url).with(["Authorization": "Bearer header-secret"])
     }
 
     private static func secrets(in text: String) -> [String] { secrets.filter(text.contains) }

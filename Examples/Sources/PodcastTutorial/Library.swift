@@ -7,12 +7,12 @@ struct Library: Sendable {
     let cache: PrefetchCache
     let downloader: PrefetchDownloader
 
-    init(areas: StorageAreas, device: DeviceStateSource) async throws {
+    init(areas: StorageAreas, device: @escaping @Sendable () async -> DeviceState) async throws {
         cache = try await PrefetchCache(areas: areas)
         try await cache.configure { $0.budget = .fixed(.mebibytes(8)) }
 
         var configuration = DownloaderConfiguration(hosts: ["127.0.0.1"])
-        configuration.conditions.requiresExternalPower = true
+        configuration.conditions.insert(.externalPower)
         configuration.device = device
         downloader = PrefetchDownloader(cache: cache, configuration: configuration)
     }
@@ -20,7 +20,7 @@ struct Library: Sendable {
     /// The newest version of the feed; offline, the last one that was seen.
     func feed(at url: URL) async throws -> Feed? {
         var request = DownloadRequest(url, key: "feed", source: "feeds", priority: 1)
-        request.conditions = DownloadConditions.none
+        request.conditions = []
         _ = await downloader.prefetch(request).outcome
         guard let json = try await cache.read("feed", recordingUse: false) else { return nil }
         return try JSONDecoder().decode(Feed.self, from: json)

@@ -64,12 +64,9 @@ struct PodcastTutorial {
     }
 
     private func launch(isCharging: Bool) async throws -> (Library, Feed) {
-        let device = DeviceStateSource {
-            var state = DeviceState()
-            state.hasExternalPower = isCharging
-            return state
-        }
-        let library = try await Library(areas: areas, device: device)
+        var state = DeviceState()
+        state.hasExternalPower = isCharging
+        let library = try await Library(areas: areas, device: { [state] in state })
         guard let feed = try await library.feed(at: url) else { throw StoryError("there is no feed") }
         return (library, feed)
     }

@@ -22,18 +22,11 @@ public struct BundleFile: Sendable {
     /// server is not asked for them before the first byte.
     public var expectations: [ContentExpectation]
 
-    /// Creates a file from a request.
-    public init(
-        _ path: FolderPath, from urlRequest: URLRequest, expecting expectations: [ContentExpectation] = []
-    ) {
-        self.path = path
-        self.urlRequest = urlRequest
-        self.expectations = expectations
-    }
-
-    /// Creates a file at a URL that needs no headers.
+    /// Creates a file at a URL, without headers.
     public init(_ path: FolderPath, at url: URL, expecting expectations: [ContentExpectation] = []) {
-        self.init(path, from: URLRequest(url: url), expecting: expectations)
+        self.path = path
+        urlRequest = URLRequest(url: url)
+        self.expectations = expectations
     }
 
     var expected: Expectations { Expectations(expectations, of: urlRequest.url) }
@@ -60,9 +53,11 @@ extension DownloadRequest {
         // Without files there is nothing to request, which is an error.
         let first = files.first?.urlRequest ?? URLRequest(url: URL(filePath: "/"))
         self.init(
-            first, key: key, source: source, destination: destination, intent: intent, priority: priority,
+            first.url ?? URL(filePath: "/"), key: key, source: source, destination: destination,
+            intent: intent, priority: priority,
             expirationDate: expirationDate, attributes: attributes, recordedURL: recordedURL,
             whenCached: whenCached, whenPromoted: whenPromoted)
+        urlRequest = first
         self.files = files
     }
 }

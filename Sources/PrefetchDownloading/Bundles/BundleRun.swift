@@ -50,11 +50,9 @@ extension DownloadRun {
     /// Downloads all files one after the other, unless this very version is cached. What is kept of it is continued.
     ///
     /// - Parameter present: The bundle that is here.
-    func downloadBundle(unless present: PresentContent?, under conditions: DownloadConditions) async throws
-        -> DownloadOutcome
-    {
+    func downloadBundle(unless present: PresentContent?) async throws -> DownloadOutcome {
         var files: [BundlePlan.File] = []
-        for file in request.files { files.append(try await probe(file, under: conditions)) }
+        for file in request.files { files.append(try await probe(file)) }
         let plan = BundlePlan(files: files)
         var metadata = request.metadata(plan.validator)
         metadata.parts = plan.parts
@@ -63,13 +61,12 @@ extension DownloadRun {
         } catch {
             throw DownloadError.Reason.cache(.item(error))
         }
-        let digest = ContentDigest(for: expected, plan.files)
         if let present {
             if !present.validator.isEmpty, present.validator == plan.validator { return .notModified }
             if plan.validator.isEmpty, present.validator.isEmpty, present.parts == plan.parts,
                 plan.length > RequestPlan.longestFetchedAnew
             {
-                let transfer = BundleTransfer(plan, from: 0, by: self, under: conditions)
+                let transfer = BundleTransfer(plan, from: 0, by: self)
                 defer { transfer.cancel() }
                 let digest = ContentDigest(for: expected, plan.files)
                 let (sameBytes, _) = try await compareBeginning {
@@ -81,8 +78,7 @@ extension DownloadRun {
             }
         }
         func receive(into content: ContentWriter) async throws -> DownloadOutcome {
-            let transfer = BundleTransfer(
-                plan, from: content.writer.contentBytes, by: self, under: conditions)
+            let transfer = BundleTransfer(plan, from: content.writer.contentBytes, by: self)
             defer { transfer.cancel() }
             return try await self.receive(into: content, announced: plan.length, from: transfer.next)
         }
@@ -90,29 +86,20 @@ extension DownloadRun {
             if !plan.validator.isEmpty, partial.metadata.validator == plan.validator,
                 partial.metadata.parts == plan.parts, request.agrees(with: partial.metadata)
             {
-                return try await resume(partial, digest) { content in
+                return try await resume(partial, plan.files) { content in
                     job.emit(.resumed(at: content.writer.contentBytes))
                     return try await receive(into: content)
                 }
             }
             try await cache.discardPartial(of: request.key)
         }
-        let begun = try await cache.beginStoring(
-            metadata, expectedLength: plan.length, keepingPartial: !plan.validator.isEmpty,
-            whenPromoted: request.whenPromoted, on: job.terms)
-        switch begun {
-        case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
-        case .writer(let writer):
-            return try await receive(
-                into: ContentWriter(writer: writer, isResumed: false, digest: digest, expected: expected))
-        }
+        return try await store(
+            metadata, of: plan.length, plan.files, keepingPartial: !plan.validator.isEmpty, receive)
     }
 
     /// Asks for the length and the version of a file, unless its length and its digest are expected. A server that does not
     /// tell without the content is asked for that, and left.
-    private func probe(_ file: BundleFile, under conditions: DownloadConditions) async throws
-        -> BundlePlan.File
-    {
+    private func probe(_ file: BundleFile) async throws -> BundlePlan.File {
         let expected = file.expected
         if let length = expected.length, expected.digest != nil {
             return BundlePlan.File(file, length: length)
@@ -120,11 +107,11 @@ extension DownloadRun {
         var request = file.urlRequest
         request.prepare(for: .whole)
         request.httpMethod = "HEAD"
-        var (head, exchange) = try await send(request, under: conditions)
+        var (head, exchange) = try await send(request)
         await exchange.drain()
         if head.status != 200 || head.contentLength == nil || expected.unwelcomeType(of: head) != nil {
             request.httpMethod = "GET"
-            (head, exchange) = try await send(request, under: conditions)
+            (head, exchange) = try await send(request)
             exchange.cancel()
             guard head.status == 200 else { throw head.failure(now: environment.now()) }
         }
@@ -147,7 +134,6 @@ extension DownloadRun {
 /// Used by one task.
 private final class BundleTransfer {
     private let run: DownloadRun
-    private let conditions: DownloadConditions
     private var files: ArraySlice<BundlePlan.File>
     /// In the first of these files.
     private var position: Int64
@@ -156,11 +142,8 @@ private final class BundleTransfer {
     private var excess: Int64 = 0
 
     /// - Parameter offset: In the content of the bundle.
-    init(
-        _ plan: BundlePlan, from offset: Int64, by run: DownloadRun, under conditions: DownloadConditions
-    ) {
-        (self.run, self.conditions) = (run, conditions)
-        (files, position) = (plan.files[...], offset)
+    init(_ plan: BundlePlan, from offset: Int64, by run: DownloadRun) {
+        (self.run, files, position) = (run, plan.files[...], offset)
         while let file = files.first, position >= file.length {
             position -= file.length
             files.removeFirst()
@@ -205,7 +188,7 @@ private final class BundleTransfer {
             request.setValue(
                 file.isStrong ? file.validator.rangeCondition(now: now) : nil, forHTTPHeaderField: "If-Range")
         }
-        let (head, exchange) = try await run.send(request, under: conditions)
+        let (head, exchange) = try await run.send(request)
         self.exchange = exchange
         guard head.status == 200 || head.status == 206 else {
             let reason = head.failure(now: now)

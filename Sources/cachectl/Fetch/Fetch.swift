@@ -246,13 +246,14 @@ struct Fetch: CacheCommand {
 
     private func request(for target: FetchTarget) -> DownloadRequest {
         var request = DownloadRequest(
-            target.urlRequest, key: target.key, source: item.source,
+            target.url, key: target.key, source: item.source,
             destination: item.destination(target.fileName),
             intent: item.requested ? .userRequested : .opportunistic,
             priority: item.priority ?? 0, expecting: expectations(target.digest),
             expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
             recordedURL: recordUrl ? target.url : nil,
             whenCached: whenCached, whenPromoted: whenPromoted)
+        request.urlRequest = target.urlRequest
         request.allowsCompressedTransfer = !uncompressed
         request.conditions = conditions
         return request
@@ -260,11 +261,7 @@ struct Fetch: CacheCommand {
 }
 
 extension Fetch {
-    private var conditions: DownloadConditions {
-        var conditions = DownloadConditions.none
-        conditions.requiresExternalPower = powered
-        return conditions
-    }
+    private var conditions: DownloadConditions { powered ? .externalPower : [] }
 
     private func expectations(_ digest: [UInt8]?) -> [ContentExpectation] {
         (digest.map { [.sha256($0)] } ?? []) + (anyType ? [.mediaType("*/*")] : [])
@@ -280,9 +277,10 @@ extension Fetch {
         guard let destination = item.destination(name) else { throw CommandFailure(.usage, "no destination") }
         var request = DownloadRequest(
             bundle: try targets.map { target in
-                BundleFile(
-                    try target.pathInBundle, from: target.urlRequest,
-                    expecting: expectations(target.digest))
+                var file = BundleFile(
+                    try target.pathInBundle, at: target.url, expecting: expectations(target.digest))
+                file.urlRequest = target.urlRequest
+                return file
             },
             key: key, source: item.source, destination: destination,
             intent: item.requested ? .userRequested : .opportunistic, priority: item.priority ?? 0,

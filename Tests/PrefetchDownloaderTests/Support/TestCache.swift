@@ -10,6 +10,10 @@ import Testing
 @testable import PrefetchCaching
 @testable import PrefetchDownloading
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// A volume that says what the test tells it to.
 final class ToldVolume: VolumeProbing {
     private let told: Mutex<VolumeState>
@@ -83,6 +87,19 @@ final class TestCache: Sendable {
         await downloader(change).prefetch(request).outcome
     }
 
+    /// Downloads opened files that are missing again, as an app does after a restore.
+    func rehydrate(
+        _ change: (inout DownloaderConfiguration) -> Void = { _ in }
+    ) async throws -> [ItemKey: DownloadOutcome] {
+        let downloader = downloader(change)
+        var outcomes: [ItemKey: DownloadOutcome] = [:]
+        for file in try await cache.promotedFiles() where file.isLost {
+            guard let request = DownloadRequest(rehydrating: file) else { continue }
+            outcomes[file.key] = await downloader.prefetch(request).outcome
+        }
+        return outcomes
+    }
+
     /// Whether that is the content of the item. Not by `==` in the expectation, which would look for the
     /// differences of megabytes.
     func holds(_ content: Data) async throws -> Bool {
@@ -116,6 +133,13 @@ extension DownloadRequest {
     init(_ url: URL, _ key: ItemKey = "item", _ expectations: ContentExpectation...) {
         self.init(url, key: key, destination: .documents("File"))
         self.expectations = expectations
+    }
+
+    /// The same with headers of the caller's.
+    func with(_ headers: [String: String]) -> DownloadRequest {
+        var request = self
+        for (name, value) in headers { request.urlRequest.setValue(value, forHTTPHeaderField: name) }
+        return request
     }
 
     /// The same as the user would ask for it.
@@ -169,9 +193,7 @@ extension Download {
         for await event in events where isWanted(event) { return event }
         return nil
     }
-}
 
-extension Download {
     /// Waits until that much has been stored.
     func hasReceived(_ length: Int64) async {
         let event = await event { event in

@@ -7,6 +7,74 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
+/// When, and over which networks, content may be downloaded: what must be so. With none of them it may be at any time, and over
+/// any network.
+///
+/// ```swift
+/// configuration.conditions.insert(.externalPower)
+/// ```
+///
+/// A download whose conditions are not met, or are met no longer while it transfers, ends with
+/// ``DownloadOutcome/postponed(_:keptBytes:)``, which names the condition. Content that is cached already needs none.
+///
+/// Requests that are downloaded together spend the bytes once, so that only the conditions count that they have in common.
+/// If one of them is cancelled, the others go on under their own, after the request under way.
+///
+/// On Apple platforms the system knows what a network is like. Elsewhere every network counts as neither constrained nor
+/// expensive, unless ``DownloaderConfiguration/device`` says so.
+public struct DownloadConditions: OptionSet, Hashable, Sendable {
+    /// The network is none for which the user has turned on Low Data Mode (`URLRequest.allowsConstrainedNetworkAccess`).
+    public static let unconstrainedNetwork = DownloadConditions(rawValue: 1)
+    /// The network is none that the system considers expensive: cellular networks and personal hotspots
+    /// (`URLRequest.allowsExpensiveNetworkAccess`), and others that are metered.
+    public static let unexpensiveNetwork = DownloadConditions(rawValue: 2)
+    /// The device is charging, or has no battery. Known on Linux, and elsewhere if ``DownloaderConfiguration/device`` says so.
+    public static let externalPower = DownloadConditions(rawValue: 4)
+
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+}
+
+extension DownloaderConfiguration {
+    func conditions(for request: DownloadRequest) -> DownloadConditions {
+        request.conditions ?? (request.intent == .userRequested ? [] : conditions)
+    }
+}
+
+/// The condition that keeps content from being downloaded now.
+public enum UnmetCondition: Error, Hashable, Sendable {
+    /// The network is metered, or expensive in another way.
+    case unexpensiveNetwork
+    /// The network is to be used sparingly: it is in Low Data Mode.
+    case unconstrainedNetwork
+    /// The device runs on its battery.
+    case externalPower
+    /// Whether a condition is met is not known, for this reason.
+    case unknown(String)
+
+    /// A stable name.
+    public var name: String {
+        switch self {
+        case .unexpensiveNetwork: "unexpensiveNetwork"
+        case .unconstrainedNetwork: "unconstrainedNetwork"
+        case .externalPower: "externalPower"
+        case .unknown: "unknown"
+        }
+    }
+}
+
+extension UnmetCondition: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unexpensiveNetwork: "the network is metered or expensive"
+        case .unconstrainedNetwork: "the network is to be used sparingly"
+        case .externalPower: "the device runs on its battery"
+        case .unknown(let reason): "it is not known whether the conditions are met: \(reason)"
+        }
+    }
+}
+
 /// What a device and its network are like at a moment.
 public struct DeviceState: Hashable, Sendable {
     /// Whether the network is metered, or expensive in another way.
@@ -18,38 +86,16 @@ public struct DeviceState: Hashable, Sendable {
 
     /// Creates the state of a device about which nothing is known.
     public init() {}
-}
-
-/// Where a downloader learns what the device and its network are like: at most every ten seconds.
-///
-/// ```swift
-/// configuration.device = DeviceStateSource {
-///     var state = DeviceState()
-///     state.hasExternalPower = await MainActor.run { UIDevice.current.batteryState != .unplugged }
-///     return state
-/// }
-/// ```
-public struct DeviceStateSource: Sendable {
-    let read: @Sendable () async throws -> DeviceState
-
-    /// Creates a source.
-    ///
-    /// - Parameter read: Returns the state now. May block its thread. Where it throws, no condition of the network and the
-    ///   power is met.
-    public init(_ read: @escaping @Sendable () async throws -> DeviceState) {
-        self.read = read
-    }
 
     /// What the system says. On Linux that is whether there is external power (`/sys/class/power_supply`); Apple platforms
     /// apply the conditions of the network to each request by themselves, and do not say here whether the device charges.
-    public static let system = DeviceStateSource { try PowerSupplies.state() }
+    public static func ofSystem() throws -> DeviceState { try ofSystem(in: "/sys/class/power_supply") }
 }
 
-/// What Linux says about the power.
-enum PowerSupplies {
+extension DeviceState {
     /// - Parameter folder: A folder for each battery and charger, of which a machine without either has none
     ///   (`Documentation/ABI/testing/sysfs-class-power` of Linux).
-    static func state(in folder: String = "/sys/class/power_supply") throws -> DeviceState {
+    static func ofSystem(in folder: String) throws -> DeviceState {
         #if os(Linux)
             var state = DeviceState()
             let names =
@@ -84,25 +130,28 @@ final class ConditionKeeper: Sendable {
     private static let deviceSeconds: Int64 = 10
 
     private let cache: PrefetchCache
-    private let device: DeviceStateSource
+    private let readDevice: @Sendable () async throws -> DeviceState
     private let environment: DownloaderEnvironment
     private let known = UnfairMutex<(device: Result<DeviceState, UnmetCondition>, readAt: Int64)?>(nil)
 
-    init(_ cache: PrefetchCache, _ device: DeviceStateSource, _ environment: DownloaderEnvironment) {
+    init(
+        _ cache: PrefetchCache, _ device: @escaping @Sendable () async throws -> DeviceState,
+        _ environment: DownloaderEnvironment
+    ) {
         self.cache = cache
-        self.device = device
+        readDevice = device
         self.environment = environment
     }
 
     /// - Throws: What is not met.
     func require(_ conditions: DownloadConditions) async throws(UnmetCondition) {
-        guard conditions != .none else { return }
+        guard !conditions.isEmpty else { return }
         let device = try await deviceState(environment.now()).get()
-        if device.isNetworkExpensive, !conditions.network.allowsExpensive { throw .unexpensiveNetwork }
-        if device.isNetworkConstrained, !conditions.network.allowsConstrained {
+        if device.isNetworkExpensive, conditions.contains(.unexpensiveNetwork) { throw .unexpensiveNetwork }
+        if device.isNetworkConstrained, conditions.contains(.unconstrainedNetwork) {
             throw .unconstrainedNetwork
         }
-        guard conditions.requiresExternalPower, device.hasExternalPower != true else { return }
+        guard conditions.contains(.externalPower), device.hasExternalPower != true else { return }
         throw device.hasExternalPower == nil
             ? .unknown("nothing says whether there is external power; set the configuration's device")
             : .externalPower
@@ -115,8 +164,7 @@ final class ConditionKeeper: Sendable {
         }
         let read: Result<DeviceState, UnmetCondition>
         do {
-            read = .success(
-                try await withTaskExecutorPreference(cache.executor) { try await self.device.read() })
+            read = .success(try await withTaskExecutorPreference(cache.executor) { try await readDevice() })
         } catch {
             read = .failure(.unknown("\(error)"))
         }
@@ -141,9 +189,9 @@ struct PowerState: Sendable {
 #if canImport(Darwin)
     extension URLRequest {
         /// Restricts the request to networks. What its creator forbade stays forbidden.
-        mutating func restrict(to network: NetworkConditions) {
-            if !network.allowsConstrained { allowsConstrainedNetworkAccess = false }
-            if !network.allowsExpensive { allowsExpensiveNetworkAccess = false }
+        mutating func restrict(to conditions: DownloadConditions) {
+            if conditions.contains(.unconstrainedNetwork) { allowsConstrainedNetworkAccess = false }
+            if conditions.contains(.unexpensiveNetwork) { allowsExpensiveNetworkAccess = false }
         }
     }
 
@@ -182,7 +230,7 @@ struct PowerState: Sendable {
     }
 #else
     extension URLRequest {
-        mutating func restrict(to network: NetworkConditions) {}
+        mutating func restrict(to conditions: DownloadConditions) {}
     }
 
     extension URLError {
