@@ -18,8 +18,8 @@ public final class Download: Sendable {
     private struct State: Sendable {
         var hasStarted = false
         var latest: DownloadEvent?
-        var listeners: [Int: @Sendable (DownloadEvent) -> Void] = [:]
-        var lastListener = 0
+        /// Each returns whether it wants more.
+        var listeners: [@Sendable (DownloadEvent) -> Bool] = []
         var onCancel: (@Sendable (Download) -> Void)?
 
         var isOver: Bool { latest?.isLast == true }
@@ -38,13 +38,10 @@ public final class Download: Sendable {
     public var events: AsyncStream<DownloadEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferedEvents))
-        let listener = listen { event in
-            continuation.yield(event)
+        add { event in
+            let result = continuation.yield(event)
             if event.isLast { continuation.finish() }
-        }
-        continuation.onTermination = { [weak self] _ in
-            // The listener is released outside the lock.
-            _ = self?.state.withLock { $0.listeners.removeValue(forKey: listener) }
+            return if case .terminated = result { false } else { true }
         }
         return stream
     }
@@ -75,31 +72,29 @@ public final class Download: Sendable {
     }
 
     func receive(_ event: DownloadEvent) {
-        let ended = state.withLock { state -> [Int: @Sendable (DownloadEvent) -> Void] in
-            guard !state.isOver else { return [:] }
+        state.withLock { state in
+            guard !state.isOver else { return }
             state.latest = event
             if event == .started { state.hasStarted = true }
-            guard state.isOver else {
-                // While holding the lock, so that events arrive in order.
-                for listener in state.listeners.values { listener(event) }
-                return [:]
-            }
-            defer { (state.listeners, state.onCancel) = ([:], nil) }
-            return state.listeners
+            // While holding the lock, so that events arrive in order.
+            state.listeners.removeAll { !$0(event) }
+            if event.isLast { (state.listeners, state.onCancel) = ([], nil) }
         }
-        // Without holding the lock: the end of a stream acquires it.
-        for listener in ended.values { listener(event) }
     }
 
-    /// Calls `body` with what ``events`` has, in order. It must return at once.
-    @discardableResult
-    package func listen(_ body: @escaping @Sendable (DownloadEvent) -> Void) -> Int {
+    /// Calls `body` with what ``events`` has, in order. It must return at once, and call nothing of this download.
+    package func listen(_ body: @escaping @Sendable (DownloadEvent) -> Void) {
+        add { event in
+            body(event)
+            return true
+        }
+    }
+
+    private func add(_ listener: @escaping @Sendable (DownloadEvent) -> Bool) {
         state.withLock { state in
-            if state.hasStarted, state.latest != .started { body(.started) }
-            if let latest = state.latest { body(latest) }
-            state.lastListener += 1
-            if !state.isOver { state.listeners[state.lastListener] = body }
-            return state.lastListener
+            let past = [state.hasStarted && state.latest != .started ? .started : nil, state.latest]
+            let wantsMore = past.compactMap(\.self).allSatisfy(listener)
+            if wantsMore, !state.isOver { state.listeners.append(listener) }
         }
     }
 }

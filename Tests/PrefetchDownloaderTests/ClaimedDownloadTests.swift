@@ -15,11 +15,18 @@ import Testing
         other = try await TestCache(sharing: cache)
     }
 
-    @Test func contentIsFetchedOnce() async throws {
+    /// A download of which some has arrived. Whoever asks next has the rest at once.
+    private func begin() async throws -> (server: HTTPTestServer, gate: Gate, first: Download) {
         let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let server = try HTTPTestServer(
+            inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
         let first = cache.downloader().prefetch(DownloadRequest(server.url()))
         await first.hasReceived(2_200_000)
+        return (server, gate, first)
+    }
+
+    @Test func contentIsFetchedOnce() async throws {
+        let (server, gate, first) = try await begin()
         other.clock.stop(after: 3)
         let second = other.downloader().prefetch(DownloadRequest(server.url()))
         await other.clock.hasSlept(3)
@@ -52,10 +59,7 @@ import Testing
 
     /// What another process prefetches is not fetched again, as long as it arrives there.
     @Test func whatArrivesElsewhereIsTheUsers() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
-        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
-        await first.hasReceived(2_200_000)
+        let (server, gate, first) = try await begin()
         other.clock.stop(after: 3)
         let wanted = DownloadRequest(server.url()).userRequested
         let second = other.downloader().prefetch(wanted)
@@ -70,11 +74,7 @@ import Testing
     }
 
     @Test func theUserWaitsForNobodyWhoReceivesNothing() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
-        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
-        await first.hasReceived(2_200_000)
+        let (server, gate, first) = try await begin()
         let wanted = DownloadRequest(server.url()).userRequested
         #expect(await other.downloader().prefetch(wanted).outcome.delivered != nil)
         let waited = other.clock.slept.reduce(.zero, +)
@@ -85,11 +85,7 @@ import Testing
 
     /// Nor behind a download of the same key that does.
     @Test func whatTheUserWantsMeanwhileGoesOn() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
-        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
-        await first.hasReceived(2_200_000)
+        let (server, gate, first) = try await begin()
         let downloader = other.downloader()
         let waiting = downloader.prefetch(DownloadRequest(server.url()))
         await other.clock.hasSlept(1)
@@ -102,11 +98,7 @@ import Testing
 
     /// A frozen process appears to be running, and of a process in another namespace nothing is known.
     @Test func whoReceivesNothingIsNotWaitedForForEver() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer(
-            inTurn: { resource.answer(to: $0).after(2_200_000) { gate.wait() } }, { resource.answer(to: $0) })
-        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
-        await first.hasReceived(2_200_000)
+        let (server, gate, first) = try await begin()
         let second = other.downloader().prefetch(DownloadRequest(server.url()))
         let outcome = await withTaskGroup(of: DownloadOutcome?.self) { group in
             group.addTask { await second.outcome }
@@ -135,10 +127,7 @@ import Testing
     }
 
     @Test func whoWaitsCanBeCancelled() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
-        let first = cache.downloader().prefetch(DownloadRequest(server.url()))
-        await first.hasReceived(2_200_000)
+        let (server, gate, first) = try await begin()
         other.clock.stop(after: 1)
         let second = other.downloader().prefetch(DownloadRequest(server.url()))
         await other.clock.hasSlept(1)
@@ -209,8 +198,7 @@ import Testing
     }
 
     @Test func aCancelledDownloadEndsAsThatThoughTheCacheIsClosedMeanwhile() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(100_000) { gate.wait() } }
+        let (server, gate) = try heldServer(after: 100_000)
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))
         await download.hasReceived(1)
         download.cancel()

@@ -217,8 +217,7 @@ import Testing
     }
 
     @Test func whatTheUserWaitsForIsNotPaused() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let (server, gate) = try heldServer()
         let power = Power()
         let downloader = downloader(cache, Network(), power)
         let wanted = request(server).userRequested
@@ -387,8 +386,7 @@ import Testing
 
     /// The bytes are spent once, and one of them allows it.
     @Test func whoJoinsWithoutConditionsTakesTheOthersAlong() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(3_400_000) { gate.wait() } }
+        let (server, gate) = try heldServer(after: 3_400_000)
         device.become { $0.hasExternalPower = true }
         let downloader = downloader(cache) { $0.insert(.externalPower) }
         let strict = downloader.prefetch(DownloadRequest(server.url()))

@@ -84,8 +84,7 @@ import Testing
     }
 
     @Test func eventsTellTheWholeStory() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(0) { gate.wait() } }
+        let (server, gate) = try heldServer(after: 0)
         let download = cache.downloader().prefetch(DownloadRequest(server.url()))
         let stream = download.events
         gate.open()

@@ -31,8 +31,7 @@ import Testing
     }
 
     @Test func aLengthOtherThanExpectedIsNotDownloaded() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(65_536) { gate.wait() } }
+        let (server, gate) = try heldServer(after: 65_536)
         let error = try await failure(cache, server, .length(5_000_000))
         #expect(error.reason == .wrongLength(expected: 5_000_000, actual: 5_500_000))
         #expect(server.bodyBytesSent <= 65_536)

@@ -17,8 +17,7 @@ import Testing
     init() async throws { cache = try await TestCache() }
 
     @Test func twoWhoWantTheSameShareOneDownload() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let (server, gate) = try heldServer()
         let downloader = cache.downloader()
         let first = downloader.prefetch(DownloadRequest(server.url()))
         let second = downloader.prefetch(DownloadRequest(server.url()))
@@ -31,8 +30,7 @@ import Testing
     }
 
     @Test func whoLeavesDoesNotTakeTheDownloadAlong() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let (server, gate) = try heldServer()
         let downloader = cache.downloader()
         let downloads = (0..<2).map { _ in downloader.prefetch(DownloadRequest(server.url())) }
         await downloads[1].hasReceived(2_200_000)
@@ -90,8 +88,7 @@ import Testing
     }
 
     @Test func whoWaitsForAnotherOfTheSameKeyCanBeCancelledAtOnce() async throws {
-        let gate = Gate()
-        let server = try HTTPTestServer { resource.answer(to: $0).after(2_200_000) { gate.wait() } }
+        let (server, gate) = try heldServer()
         let downloader = cache.downloader()
         let first = downloader.prefetch(DownloadRequest(server.url()))
         let second = downloader.prefetch(

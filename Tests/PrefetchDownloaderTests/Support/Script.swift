@@ -32,6 +32,12 @@ extension HTTPTestServer {
     }
 }
 
+/// A server that says nothing more of ``content`` after so many bytes until the gate is opened.
+func heldServer(after length: Int = 2_200_000) throws -> (server: HTTPTestServer, gate: Gate) {
+    let gate = Gate()
+    return (try HTTPTestServer { resource.answer(to: $0).after(length) { gate.wait() } }, gate)
+}
+
 /// True once.
 final class Once: Sendable {
     private let isOver = Atomic(false)
