@@ -8,6 +8,15 @@ let hasLMDB = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].co
     FileManager.default.fileExists(atPath: "\($0)/lmdb.h")
 }
 
+let prefetchCaching = Target.Dependency.product(name: "PrefetchCaching", package: "PrefetchCache")
+
+func program(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: ["Contenders", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+            + dependencies)
+}
+
 // A package of its own, so that a user of the library resolves none of these dependencies.
 let package = Package(
     name: "Benchmarks",
@@ -29,56 +38,22 @@ let package = Package(
             name: "CLibXXHash", pkgConfig: "libxxhash",
             providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
         .target(name: "CFloor", dependencies: ["CLZ4Frame"]),
-        .target(name: "CVolume"),
         .target(
             name: "Contenders",
             dependencies: [
-                "CFloor", "CVolume",
+                "CFloor",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
+                prefetchCaching,
             ] + (hasLMDB ? [.target(name: "CPeerLMDB")] : []),
             exclude: ["Peers/diskcache_peer.py"],
             swiftSettings: hasLMDB ? [.define("HAS_LMDB")] : []),
-        .executableTarget(
-            name: "compare",
-            dependencies: [
-                "Contenders",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]),
-        .executableTarget(
-            name: "latency",
-            dependencies: [
-                "Contenders",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
-            ]),
-        .executableTarget(
-            name: "live-budget",
-            dependencies: [
-                "Contenders",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]),
-        .executableTarget(
-            name: "growth",
-            dependencies: [
-                "CFloor", "Contenders",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
-            ]),
-        .executableTarget(
-            name: "policy-replay",
-            dependencies: [
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "PrefetchCaching", package: "PrefetchCache"),
-            ]),
-        .executableTarget(
-            name: "checksums",
-            dependencies: [
-                "CLibXXHash", "Contenders",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "_CPrefetchChecksum", package: "PrefetchCache"),
-            ]),
+        program("compare"),
+        program("latency", [.product(name: "Histogram", package: "hdrhistogram-swift"), prefetchCaching]),
+        program("live-budget"),
+        program("growth", [prefetchCaching]),
+        program("policy-replay", [prefetchCaching]),
+        program(
+            "checksums", ["CLibXXHash", .product(name: "_CPrefetchChecksum", package: "PrefetchCache")]),
         .executableTarget(
             name: "ItemBenchmarks",
             dependencies: ["Contenders", .product(name: "Benchmark", package: "benchmark")],
@@ -95,7 +70,7 @@ if hasLMDB {
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]))
 }
 
-for target in package.targets where target.type != .system && !["CFloor", "CVolume"].contains(target.name) {
+for target in package.targets where target.type != .system && target.name != "CFloor" {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

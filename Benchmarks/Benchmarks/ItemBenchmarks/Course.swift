@@ -7,36 +7,30 @@ final class Course {
     private static let mostIterations = 1_000
     private static let warmups = 10
 
-    private let contender: any Contender
+    private let entry: Entry
     private let label: String
     private let material: Material
     private let size: Int
-    private var workload: Workload?
+    private var contender: (any Contender)?
     private var workspace: Workspace?
     private var next = 0
 
-    init(_ contender: any Contender, _ material: Material, size: Int) {
-        self.contender = contender
+    init(_ entry: Entry, _ material: Material, size: Int) {
+        self.entry = entry
         self.material = material
         self.size = size
         // Without blanks: the names of threshold files are made of it.
-        label = "\(material)-\(size / 1024)KiB-\(contender.name)"
+        label = "\(material)-\(size / 1024)KiB-\(entry.name)"
     }
 
     func register() {
-        register("store", stored: false) { course, index, content in
-            try await course.contender.store(index, content)
-        }
-        register("read", stored: true) { course, index, _ in
-            blackHole(try await course.contender.read(index))
-        }
-        register("promote", stored: true) { course, index, _ in
-            try await course.contender.promote(index)
-        }
+        register("store", stored: false) { try await $0.store($1) }
+        register("read", stored: true) { blackHole(try await $0.read($1)) }
+        register("promote", stored: true) { try await $0.promote($1) }
     }
 
     private func register(
-        _ job: String, stored: Bool, _ body: @escaping (Course, Int, [UInt8]) async throws -> Void
+        _ job: String, stored: Bool, _ body: @escaping (any Contender, Int) async throws -> Void
     ) {
         Benchmark(
             "\(job)-\(label)",
@@ -44,9 +38,9 @@ final class Course {
                 metrics: Measured.metrics, warmupIterations: Self.warmups, maxDuration: .seconds(5),
                 maxIterations: Self.mostIterations, thresholds: Measured.thresholds),
             closure: { benchmark in
-                guard let content = self.workload?.contents[self.next] else { return }
+                guard let contender = self.contender else { return }
                 benchmark.startMeasurement()
-                try await body(self, self.next, content)
+                try await body(contender, self.next)
                 benchmark.stopMeasurement()
                 self.next += 1
             },
@@ -56,27 +50,19 @@ final class Course {
 
     private func setUp(stored: Bool) async throws {
         let count = Self.mostIterations + Self.warmups
-        let workload =
-            switch material {
-            case .text: Workload(text: try TextCorpus(), size: size, count: count)
-            case .incompressible: Workload(incompressibleOf: size, count: count)
-            }
+        let workload = try Workload.of(material, size: size, count: count, text: TextCorpus())
         let workspace = try Workspace()
         self.workspace = workspace
-        try await contender.prepare(in: workspace.makeFolder(), for: workload)
-        if stored {
-            for (index, content) in workload.contents.enumerated() {
-                try await contender.store(index, content)
-            }
-        }
-        self.workload = workload
+        let contender = try await entry.enter(workspace.makeFolder(), workload)
+        if stored { for index in 0..<count { try await contender.store(index) } }
+        self.contender = contender
         next = 0
     }
 
     private func tearDown() async throws {
-        try await contender.cleanup()
+        try await contender?.leave()
+        contender = nil
         try workspace?.remove()
         workspace = nil
-        workload = nil
     }
 }

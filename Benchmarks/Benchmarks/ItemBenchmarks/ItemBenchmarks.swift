@@ -8,9 +8,9 @@ import Contenders
 let benchmarks: @Sendable () -> Void = {
     for material in Material.allCases {
         for size in [4, 16, 64] {
-            Course(PrefetchCacheContender(), material, size: size << 10).register()
+            Course(.ours, material, size: size << 10).register()
         }
-        Course(FloorContender(), material, size: 16 << 10).register()
+        Course(.floor, material, size: 16 << 10).register()
     }
     Upkeep().register()
 }

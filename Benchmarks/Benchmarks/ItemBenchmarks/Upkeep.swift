@@ -26,9 +26,7 @@ final class Upkeep {
             self.next += 1
             let item = try ItemMetadata(
                 key: ItemKey("new \(self.next)"), destination: .documents(FileName("New \(self.next)")))
-            guard case .stored = try await cache.store(contents[self.next % contents.count], as: item) else {
-                throw NotStored()
-            }
+            try await cache.demand(contents[self.next % contents.count], as: item)
         }
         register("refusal-of-too-large-an-item") { cache, contents in
             let item = ItemMetadata(key: "large", destination: .documents("Large"))
@@ -36,17 +34,14 @@ final class Upkeep {
         }
     }
 
-    private var configuration: Benchmark.Configuration {
-        .init(
-            metrics: Measured.metrics, warmupIterations: 3, maxDuration: .seconds(2), maxIterations: 300,
-            thresholds: Measured.thresholds)
-    }
-
     private func register(
         _ name: String, _ body: @escaping (PrefetchCache, [[UInt8]]) async throws -> Void
     ) {
         Benchmark(
-            name, configuration: configuration,
+            name,
+            configuration: .init(
+                metrics: Measured.metrics, warmupIterations: 3, maxDuration: .seconds(2), maxIterations: 300,
+                thresholds: Measured.thresholds),
             closure: { benchmark in
                 guard let cache = self.cache else { return }
                 benchmark.startMeasurement()
@@ -66,7 +61,7 @@ final class Upkeep {
         for (index, content) in contents.enumerated() {
             let item = try ItemMetadata(
                 key: ItemKey("item \(index)"), destination: .documents(FileName("Item \(index)")))
-            try await cache.store(content, as: item)
+            try await cache.demand(content, as: item)
         }
         _ = try await cache.statistics()
     }
@@ -78,6 +73,3 @@ final class Upkeep {
         workspace = nil
     }
 }
-
-/// What must not happen here.
-struct NotStored: Error {}

@@ -1,29 +1,26 @@
 public import Foundation
 
-/// One way to store, read, promote and evict the items of a workload, side by side with others.
+/// What is measured, in the order in which one round does it.
+public enum Job: String, CaseIterable, Sendable {
+    case store, read, promote
+    /// Of the items that were not promoted.
+    case evict
+}
+
+/// One way to store, read, promote and evict the items of a workload, side by side with others; set up in an empty folder, for
+/// items that come in any order. Used by one task.
 ///
-/// `store`, `read`, `promote` and `evict` are what is measured. The first three are called once per item,
-/// and each does the whole of its job before it returns. A contender is used by one task.
+/// `store`, `read`, `promote` and `evict` are what is measured. The first three are called once per item, and each does the whole
+/// of its job before it returns.
 public protocol Contender: AnyObject {
-    /// A short name for tables.
-    var name: String { get }
-
-    /// How it was set up, in one line.
-    var setup: String { get }
-
-    /// How many items it is measured with, where it is so slow that more would say nothing new; `nil` for all.
-    var maximumItems: Int? { get }
-
     /// The executor that the task prefers while it measures this contender; `nil` for none.
     var executor: (any TaskExecutor)? { get }
 
-    /// Sets up in an empty folder for the items of `workload`, which will come in any order.
-    func prepare(in directory: URL, for workload: Workload) async throws
-
     /// Stores an item that is not there yet. It need not survive a power cut.
-    func store(_ index: Int, _ content: [UInt8]) async throws
+    func store(_ index: Int) async throws
 
-    /// Reads a stored item whole, decoded and in memory, and returns its length.
+    /// Reads a stored item whole, decoded and in memory, and returns its length. One that is too large for that is read piece by
+    /// piece.
     func read(_ index: Int) async throws -> Int
 
     /// Makes a stored item a durable file under its final name, and no longer a stored item.
@@ -39,43 +36,97 @@ public protocol Contender: AnyObject {
     /// Where `promote` left an item, for a check of its content that is not measured.
     func promotedFile(_ index: Int) -> URL
 
-    /// Lets go of what `prepare` opened. The folder itself is removed by the caller.
-    func cleanup() async throws
+    /// Lets go of what is open. The folder itself is removed by the caller.
+    func leave() async throws
 }
 
 extension Contender {
-    public var maximumItems: Int? { nil }
-
     public var executor: (any TaskExecutor)? { nil }
 
     public func run(_ job: Job, for items: Range<Int>, of workload: Workload) async throws -> Duration {
-        try await ContinuousClock().measure {
-            switch job {
-            case .store:
-                for index in items { try await store(index, workload.contents[index]) }
-            case .read:
-                for index in items {
-                    let length = try await read(index)
-                    guard length == workload.size else { throw WrongContent(contender: name, item: index) }
-                }
-            case .promote:
-                for index in items { try await promote(index) }
-            case .evict:
-                try await evict(items)
+        try await ContinuousClock().measure { try await doInTurn(job, for: items, of: workload) }
+    }
+
+    func doInTurn(_ job: Job, for items: Range<Int>, of workload: Workload) async throws {
+        switch job {
+        case .store: for index in items { try await store(index) }
+        case .read:
+            for index in items where try await read(index) != workload.size {
+                throw ContenderError.wrongContent(index)
             }
+        case .promote: for index in items { try await promote(index) }
+        case .evict: try await evict(items)
         }
+    }
+
+    public func leave() async throws {}
+}
+
+/// A contender that only does whole jobs.
+protocol WholeJobs: Contender {}
+
+extension WholeJobs {
+    func store(_ index: Int) async throws { throw ContenderError.notDone }
+    func read(_ index: Int) async throws -> Int { throw ContenderError.notDone }
+    func promote(_ index: Int) async throws { throw ContenderError.notDone }
+    func evict(_ items: Range<Int>) async throws { throw ContenderError.notDone }
+    func promotedFile(_ index: Int) -> URL { URL(filePath: "/dev/null") }
+}
+
+/// Who takes part in a comparison.
+public struct Entry {
+    /// A short name for tables.
+    public let name: String
+    /// How it is set up, in one line.
+    public let setup: String
+    /// How many items it is measured with, where it is so slow that more would say nothing new; `nil` for all.
+    public var maximumItems: Int?
+    /// Sets up in an empty folder.
+    public let enter: (URL, Workload) async throws -> any Contender
+
+    public init(
+        _ name: String, _ setup: String, maximumItems: Int? = nil,
+        enter: @escaping (URL, Workload) async throws -> any Contender
+    ) {
+        self.name = name
+        self.setup = setup
+        self.maximumItems = maximumItems
+        self.enter = enter
+    }
+
+    /// Other caches, and which of these are not on this machine.
+    ///
+    /// Libraries are looked for when the package is evaluated, and SwiftPM remembers what came of that: `.ci/setup --peers` has
+    /// it look again.
+    public static func peers() -> (all: [Entry], missing: [String]) {
+        var (all, missing): ([Entry], [String]) = ([.urlCache, .of(SQLiteItems.self)], [])
+        #if HAS_LMDB
+            all.append(.of(LMDBItems.self))
+        #else
+            missing.append("lmdb: not installed, skipped (apt-get install liblmdb-dev, or .ci/setup --peers)")
+        #endif
+        if let diskCache = diskCache() {
+            all.append(diskCache)
+        } else {
+            missing.append(
+                "diskcache: not installed, skipped (pip install diskcache in Benchmarks/.venv, or .ci/setup --peers)"
+            )
+        }
+        return (all, missing)
     }
 }
 
-/// A contender did not give back what it was given: its figures would mean nothing.
-public struct WrongContent: Error, CustomStringConvertible {
-    let contender: String
-    let item: Int
+/// What must not happen in a benchmark: its figures would mean nothing.
+public struct ContenderError: Error, CustomStringConvertible {
+    public let description: String
 
-    public init(contender: String, item: Int) {
-        self.contender = contender
-        self.item = item
+    public init(_ description: String) { self.description = description }
+
+    static let notDone = ContenderError("does not do this")
+    static let missing = ContenderError("an item that was stored is missing")
+
+    /// It did not give back what it was given.
+    public static func wrongContent(_ index: Int) -> ContenderError {
+        ContenderError("gave back something else for item \(index)")
     }
-
-    public var description: String { "\(contender) gave back something else for item \(item)" }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CLibXXHash
+import CPrefetchChecksum
 import Contenders
 import Foundation
 
@@ -19,27 +21,73 @@ struct Checksums: ParsableCommand {
     @Option(help: "Measured rounds (default: 41, quick: 2).")
     var rounds: Int?
 
+    private typealias Implementation = @Sendable (UnsafeRawBufferPointer) -> UInt64
+
+    private static let contests: [(name: String, own: Implementation, library: Implementation)] = [
+        (
+            "XXH32", { UInt64(cchecksum_xxh32($0.baseAddress, $0.count)) },
+            { UInt64(XXH32($0.baseAddress, $0.count, 0)) }
+        ),
+        (
+            "XXH3-64", { cchecksum_xxh3_64($0.baseAddress, $0.count) },
+            { XXH3_64bits($0.baseAddress, $0.count) }
+        ),
+        (
+            "XXH3-128",
+            {
+                let hash = cchecksum_xxh3_128($0.baseAddress, $0.count)
+                return hash.low ^ hash.high
+            },
+            {
+                let hash = XXH3_128bits($0.baseAddress, $0.count)
+                return hash.low64 ^ hash.high64
+            }
+        ),
+    ]
+
     func validate() throws {
         guard rounds ?? 1 > 0 else { throw ValidationError("--rounds must be greater than zero.") }
     }
 
     func run() throws {
-        for (size, name) in [(16 << 10, "16 KiB"), (1 << 20, "1 MiB")] {
-            let bytes = Self.noise(size)
-            for contest in Contest.all {
-                let result = try contest.run(on: bytes, rounds: rounds ?? (quick ? 2 : 41))
+        var random = SplitMix64(seed: 1)
+        for size in [16 << 10, 1 << 20] {
+            let bytes = random.bytes(size)
+            for (name, own, library) in Self.contests {
+                var speeds: [[Double]] = []
+                // The first round warms up.
+                for round in 0...(rounds ?? (quick ? 2 : 41)) {
+                    let implementations = [own, library]
+                    var results = [(speed: Double, sum: UInt64)](repeating: (0, 0), count: 2)
+                    for index in Race.order(of: 2, in: round) {
+                        results[index] = Self.measure(implementations[index], bytes)
+                    }
+                    guard results[0].sum == results[1].sum else {
+                        throw ContenderError("\(name) of libxxhash and of this package differ")
+                    }
+                    if round > 0 { speeds.append(results.map(\.speed)) }
+                }
+                let ratio = Figure(speeds.map { $0[0] / $0[1] })
                 print(
                     String(
                         format: "%@ of %@: own %.1f GB/s, libxxhash %.1f GB/s; "
                             + "own/libxxhash %.2f (quartiles %.2f–%.2f)",
-                        contest.name, name, result.own.median, result.library.median, result.ratio.median,
-                        result.ratio.lowerQuartile, result.ratio.upperQuartile))
+                        name, byteCount(size), Figure(speeds.map { $0[0] }).median,
+                        Figure(speeds.map { $0[1] }).median, ratio.median, ratio.lowerQuartile,
+                        ratio.upperQuartile))
             }
         }
     }
 
-    private static func noise(_ count: Int) -> [UInt8] {
-        var generator = SplitMix64(seed: 1)
-        return (0..<count).map { _ in UInt8.random(in: 0...0xFF, using: &generator) }
+    /// - Returns: Gigabytes per second, and the sum of all results, so that none is optimised away.
+    private static func measure(
+        _ implementation: Implementation, _ bytes: [UInt8]
+    ) -> (speed: Double, sum: UInt64) {
+        let calls = (64 << 20) / bytes.count
+        var sum: UInt64 = 0
+        let elapsed = bytes.withUnsafeBytes { bytes in
+            ContinuousClock().measure { for _ in 0..<calls { sum &+= implementation(bytes) } }
+        }
+        return (Double(calls * bytes.count) / (elapsed / .nanoseconds(1)), sum)
     }
 }

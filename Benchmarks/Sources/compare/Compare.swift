@@ -1,5 +1,5 @@
-import ArgumentParser
-import Contenders
+public import ArgumentParser
+public import Contenders
 import Foundation
 
 /// `compare`: how long contenders need for one item, as multiples of the floor.
@@ -33,7 +33,7 @@ struct Compare: AsyncParsableCommand {
         parsing: .upToNextOption, help: "Of the suites small and large, these contents only (default: all).")
     var content: [Material] = []
 
-    @Flag(inversion: .prefixedNo, help: "Compare with other caches, too, in the suite small.")
+    @Flag(inversion: .prefixedNo, help: "Compare with other caches, too, in the suites small and day.")
     var peers = true
 
     @Option(
@@ -46,9 +46,6 @@ struct Compare: AsyncParsableCommand {
     @Flag(help: "Few rounds and items: a smoke test of under two minutes.")
     var quick = false
 
-    @Flag(help: "Print JSON instead of tables.")
-    var json = false
-
     @Option(help: "Measured rounds (default: 15, large and day: 7; quick: 2).")
     var rounds: Int?
 
@@ -58,69 +55,37 @@ struct Compare: AsyncParsableCommand {
     @Option(help: "Work in a new folder inside this one instead of beside the program.")
     var directory: String?
 
-    private var suites: [Suite] { Self.chosen(suite) }
-
     func validate() throws {
         guard rounds ?? 1 > 0 else { throw ValidationError("--rounds must be greater than zero.") }
         guard items ?? 8 >= 8 else { throw ValidationError("--items must be at least 8, one for each task.") }
         guard size.allSatisfy({ (1...1024).contains($0) }) else {
             throw ValidationError("--size must be 1 to 1024, in KiB.")
         }
-        guard contender.isEmpty || suites.contains(.small) || suites.contains(.day) else {
+        guard contender.isEmpty || suite.isEmpty || suite.contains(.small) || suite.contains(.day) else {
             throw ValidationError("--contender concerns the suites small and day, which are not measured.")
         }
     }
 
     func run() async throws {
         try await Workspace.with(in: directory) { workspace in
-            let results = try await measure(in: workspace)
-            print(json ? try JSONReport(results).text : TableReport(results).text)
-        }
-    }
-
-    private func measure(in workspace: Workspace) async throws -> [SuiteResult] {
-        let progress = ProgressLine()
-        func turns(_ rounds: Int) -> Turns {
-            Turns(rounds: self.rounds ?? (quick ? 2 : rounds), workspace: workspace, progress: progress)
-        }
-        let items = items ?? (quick ? 40 : 200)
-        let small = SmallSuite(
-            lineup: lineup(), turns: turns(15), items: items, promotions: quick ? 10 : 100,
-            jobs: Self.chosen(job), sizes: size.isEmpty ? [4, 16, 64] : size, materials: Self.chosen(content))
-        let large = LargeSuite(
-            contenders: largeLineup(), turns: turns(7), size: (quick ? 32 : 256) << 20,
-            materials: Self.chosen(content))
-        let tasks = TasksSuite(turns: turns(15), items: items)
-        let day = DaySuite(
-            lineup: small.lineup.forADay(budget: DaySuite.budget), turns: turns(7), bursts: quick ? 6 : 12)
-
-        let needed = suites.map { suite in
-            switch suite {
-            case .small: small.neededBytes
-            case .large: large.neededBytes
-            case .tasks: tasks.neededBytes
-            case .day: day.neededBytes
+            let suites = try Suites(
+                workspace: workspace, peers: entries(), sizes: size.isEmpty ? [4, 16, 64] : size,
+                jobs: Self.chosen(job), materials: Self.chosen(content), items: items ?? (quick ? 40 : 200),
+                rounds: rounds, isQuick: quick)
+            let wanted = Self.chosen(suite)
+            do {
+                try workspace.demand(bytes: Int64(wanted.reduce(0) { $0 + suites.neededBytes($1) }))
+            } catch let error as TooLittleSpace {
+                Self.complain("\(error)")
+                throw ExitCode(75)
             }
+            var results: [SuiteResult] = []
+            for suite in wanted { results.append(try await suites.run(suite)) }
+            let targets = Target.all(in: results)
+            print(
+                (results.map(\.table) + (targets.isEmpty ? [] : [Target.table(targets)]))
+                    .joined(separator: "\n\n"))
         }
-        do {
-            try workspace.demand(bytes: Int64(needed.reduce(0, +)))
-        } catch let error as TooLittleSpace {
-            Self.complain("\(error)")
-            throw ExitCode(75)
-        }
-
-        let text = try TextCorpus()
-        var results: [SuiteResult] = []
-        for suite in suites {
-            switch suite {
-            case .small: results.append(try await small.run(text: text))
-            case .large: results.append(try await large.run(text: text))
-            case .tasks: results.append(try await tasks.run(text: text))
-            case .day: results.append(try await day.run(text: text))
-            }
-        }
-        progress.clear()
-        return results
     }
 
     /// Those that were named, in the order in which they are shown; all when none was.
@@ -128,24 +93,28 @@ struct Compare: AsyncParsableCommand {
         Choice.allCases.filter { named.isEmpty || named.contains($0) }
     }
 
-    private func lineup() -> Lineup {
-        guard suites.contains(.small) || suites.contains(.day) else { return .standard() }
-        let (others, missing) = peers ? Lineup.withPeers() : (.standard(), [])
-        for peer in missing { Self.complain("\(peer)") }
-        var lineup = others
-        lineup.peers += contender.enumerated().map { ProcessContender(number: $0 + 1, command: $1) }
-        return lineup
-    }
-
-    private func largeLineup() -> [any LargeContender] {
-        let (contenders, missing) = largeContenders()
-        if suites.contains(.large) {
-            for peer in missing { Self.complain("\(peer)") }
-        }
-        return contenders
+    private func entries() -> [Entry] {
+        let (all, missing) = peers ? Entry.peers() : ([], [])
+        for peer in missing { Self.complain(peer) }
+        return all + contender.enumerated().map { .command($0 + 1, $1) }
     }
 
     private static func complain(_ text: String) {
         FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 }
+
+/// What is measured together and shown as one table.
+enum Suite: String, CaseIterable, ExpressibleByArgument {
+    /// Items of 4, 16 and 64 KiB, with all peers.
+    case small
+    /// One item of hundreds of mebibytes, with a command of the shell.
+    case large
+    /// Small items by several tasks at once.
+    case tasks
+    /// Bursts of stores, a few opens, and eviction, with all peers that can.
+    case day
+}
+
+extension Job: ExpressibleByArgument {}
+extension Material: ExpressibleByArgument {}

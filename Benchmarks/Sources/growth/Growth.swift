@@ -43,8 +43,7 @@ struct Growth: AsyncParsableCommand {
             try Self.demandSpace(for: counts, rounds: rounds, in: workspace)
             let rows = try await Series(rounds: rounds, workspace: workspace).measure(counts)
             // At once, and not when the process ends: removing a million files takes minutes.
-            FileHandle.standardOutput.write(
-                Data((TableReport(rows).text + "\n").utf8))
+            FileHandle.standardOutput.write(Data((Row.report(rows) + "\n").utf8))
         }
     }
 

@@ -1,52 +1,87 @@
 import Contenders
+import Foundation
+
+/// What one process finds out.
+enum Metric: String {
+    /// In milliseconds.
+    case launch, firstStatistics, items, statisticsAfterCrash
+    /// In microseconds; the floor's is the same content by system calls alone, in the same folders.
+    case firstRead, store, floorStore, evict
+    /// In mebibytes: after launch, first read and first statistics, and with the answer of `items()` in memory.
+    case resident, residentWithItems
+    case storeToFloor
+}
+
+typealias Readings = [Metric: [Double]]
 
 /// What came of one number of items.
 struct Row {
-    let count: Int
-    let fill: Filling.Result
-    let figures: [Metric: Figure]
+    private let count: Int
+    private let figures: [Metric: Figure]
     /// To the smallest number of items: the median of the rounds' ratios.
-    let ratios: [Metric: Double]
+    private let ratios: [Metric: Double]
     /// Above that of a process with an empty cache.
-    let memory: Figure
+    private let memory: Figure
 
-    init(_ subject: Subject, smallest: Subject, baseline: Subject) {
-        count = subject.count
-        fill = subject.fill
-        figures = subject.samples.mapValues { Figure($0) }
-        ratios = Dictionary(
-            uniqueKeysWithValues: subject.samples.compactMap { metric, values in
-                guard let least = smallest.samples[metric], !values.isEmpty else { return nil }
-                return (metric, Figure(zip(values, least).map { $0 / $1 }).median)
-            })
-        let pairs = zip(subject.samples[.resident] ?? [], baseline.samples[.resident] ?? [])
-        memory = Figure(pairs.map { $0 - $1 })
+    init(_ count: Int, _ samples: Readings, _ smallest: Readings, baseline: Readings) {
+        self.count = count
+        var (figures, ratios): ([Metric: Figure], [Metric: Double]) = ([:], [:])
+        for (metric, values) in samples {
+            guard let least = smallest[metric] else { continue }
+            figures[metric] = Figure(values)
+            ratios[metric] = Figure(zip(values, least).map { $0 / $1 }).median
+        }
+        (self.figures, self.ratios) = (figures, ratios)
+        memory = Figure(zip(samples[.resident] ?? [], baseline[.resident] ?? []).map { $0 - $1 })
     }
-}
 
-/// What is asked of a cache of any size.
-struct Target: Sendable {
-    let name: String
-    let limit: String
-    /// Held by a row when its value is at most this.
-    let most: Double
-    let value: @Sendable (Row) -> Double?
+    /// Tables for people: medians, with the least and the most in brackets, and ratios to the first row.
+    static func report(_ rows: [Row]) -> String {
+        let tables: [[(title: String, cell: (Row) -> String)]] = [
+            [
+                column("launch ms", .launch, 2), column("first read µs", .firstRead), ratio(.firstRead),
+                ("memory MiB", { $0.memory.text(digits: 1) }),
+                column("first statistics() ms", .firstStatistics, 1),
+                column("after a crash ms", .statisticsAfterCrash, 1),
+            ],
+            [
+                column("store µs", .store, 1), ratio(.store), column("floor µs", .floorStore, 1),
+                ratio(.floorStore), column("store ÷ floor", .storeToFloor, 2),
+                column("evict µs/item", .evict, 1), ratio(.evict), column("items() ms", .items, 1),
+                column("with items() MiB", .residentWithItems),
+            ],
+        ]
+        let texts = tables.map { columns in
+            textTable(
+                [["items"] + columns.map(\.title)]
+                    + rows.map { row in [String(row.count)] + columns.map { $0.cell(row) } }, leading: 0)
+        }
+        return (texts + [Target.table(targets(rows))]).joined(separator: "\n\n")
+    }
 
-    static let all = [
-        Target(name: "launch", limit: "5 ms", most: 5) { $0.figures[.launch]?.median },
-        Target(name: "first read", limit: "2 × that of the smallest", most: 2) { $0.ratios[.firstRead] },
-        Target(name: "memory", limit: "8 MiB above an empty cache", most: 8) { $0.memory.median },
-        // The folders' own growth is taken out.
-        Target(name: "store ÷ floor", limit: "1.1 × that of the smallest", most: 1.1) {
-            $0.ratios[.storeToFloor]
-        },
-        Target(name: "statistics() after a crash", limit: "30 ms", most: 30) {
-            $0.figures[.statisticsAfterCrash]?.median
-        },
-    ]
+    private static func column(_ title: String, _ metric: Metric, _ digits: Int = 0) -> (
+        title: String, cell: (Row) -> String
+    ) {
+        (title, { $0.figures[metric]?.text(digits: digits) ?? "–" })
+    }
 
-    /// The row that is worst off.
-    func worst(of rows: [Row]) -> (count: Int, value: Double)? {
-        rows.compactMap { row in value(row).map { (row.count, $0) } }.max { $0.1 < $1.1 }
+    private static func ratio(_ metric: Metric) -> (title: String, cell: (Row) -> String) {
+        ("×", { row in row.ratios[metric].map { String(format: "%.2f", $0) } ?? "–" })
+    }
+
+    /// Each held by all rows if it is by the one that is worst off.
+    private static func targets(_ rows: [Row]) -> [Target] {
+        let all: [(name: String, most: Double, value: (Row) -> Double?)] = [
+            ("launch, ms", 5, { $0.figures[.launch]?.median }),
+            ("first read, × that of the smallest", 2, { $0.ratios[.firstRead] }),
+            ("memory, MiB above an empty cache", 8, { $0.memory.median }),
+            // The folders' own growth is taken out.
+            ("store ÷ floor, × that of the smallest", 1.1, { $0.ratios[.storeToFloor] }),
+            ("statistics() after a crash, ms", 30, { $0.figures[.statisticsAfterCrash]?.median }),
+        ]
+        return all.compactMap { name, most, value in
+            let worst = rows.compactMap { row in value(row).map { (row.count, $0) } }.max { $0.1 < $1.1 }
+            return worst.map { Target(name, $0.1, .atMost(most), note: "\($0.0) items") }
+        }
     }
 }

@@ -6,11 +6,6 @@ struct Latencies: Sendable {
     private var histogram = Histogram<UInt64>(
         highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
 
-    /// Calls in which the thread waited: for a lock, or for the device.
-    private(set) var waited: UInt64 = 0
-    /// Other calls in which the scheduler gave its core to somebody else.
-    private(set) var preempted: UInt64 = 0
-
     var count: UInt64 { histogram.totalCount }
     var microsecondsAtMost: Double { Double(histogram.max) / 1000 }
 
@@ -18,17 +13,9 @@ struct Latencies: Sendable {
     mutating func time<Result>(after delay: Duration = .zero, _ body: () async throws -> Result)
         async rethrows -> Result
     {
-        let before = Switches()
         let start = ContinuousClock.now
         let result = try await body()
         let elapsed = (ContinuousClock.now - start + delay).components
-        if let before, let after = Switches() {
-            if after.hasWaited(since: before) {
-                waited += 1
-            } else if after.wasPreempted(since: before) {
-                preempted += 1
-            }
-        }
         let nanoseconds = elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
         // Longer than a minute is as good as a minute.
         histogram.record(UInt64(min(max(nanoseconds, 0), 60_000_000_000)))
@@ -37,18 +24,11 @@ struct Latencies: Sendable {
 
     mutating func add(_ other: Latencies) {
         histogram.add(other.histogram)
-        waited += other.waited
-        preempted += other.preempted
     }
 
     func microseconds(atPercentile percentile: Double) -> Double {
         Double(histogram.valueAtPercentile(percentile)) / 1000
     }
-}
-
-/// What goes on beside the reads.
-enum Company: String, CaseIterable, Sendable {
-    case none, evicting, computing, storing
 }
 
 /// What is called and timed.
@@ -63,15 +43,6 @@ enum Call: String, CaseIterable, Sendable {
     case storePaced = "store every 0.5 ms"
     case storeTrimming = "the same, full cache"
     case open = "open"
-
-    static func read(beside company: Company) -> Call {
-        switch company {
-        case .none: .readIdle
-        case .evicting: .readEvicting
-        case .computing: .readComputing
-        case .storing: .readStoring
-        }
-    }
 }
 
 /// What came of one round.

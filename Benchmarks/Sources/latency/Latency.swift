@@ -41,32 +41,28 @@ struct Latency: AsyncParsableCommand {
 
     func run() async throws {
         try await Workspace.with(in: directory) { workspace in
-            print(try await measure(in: workspace).text)
+            print(Report(try await measure(in: workspace)).text)
         }
     }
 
-    private func measure(in workspace: Workspace) async throws -> Report {
+    private func measure(in workspace: Workspace) async throws -> [Round] {
         let count = rounds ?? (quick ? 3 : 10)
         // What is stored for good, twice over.
-        let stored = Reading.budget.bytes + Int64(count + 1) * Int64(Handling.stores * (32 << 10))
+        let stored = Reading.budget.bytes + Int64(count + 1) * Int64(Storing.stores * (32 << 10))
         try workspace.demand(bytes: 2 * stored)
-        let folder = try workspace.makeFolder()
         let workload = Workload(text: try TextCorpus(), size: 16 << 10, count: Reading.items)
-        return try await PrefetchCache.with(.container(at: folder)) { small in
-            try await PrefetchCache.with(.container(at: workspace.makeFolder())) { large in
-                let reading = try await Reading(workload, in: small)
-                let handling = try await Handling(workload, in: large)
-                return try await PrefetchCache.with(.container(at: workspace.makeFolder())) { full in
-                    let pacing = try await Pacing(workload, roomy: large, full: full)
-                    return try await measure(reading, handling, pacing, rounds: count)
+        return try await PrefetchCache.with(.container(at: workspace.makeFolder())) { small in
+            try await PrefetchCache.with(.container(at: workspace.makeFolder())) { roomy in
+                try await PrefetchCache.with(.container(at: workspace.makeFolder())) { full in
+                    let reading = try await Reading(workload, in: small)
+                    let storing = try await Storing(workload, roomy: roomy, full: full)
+                    return try await measure(reading, storing, rounds: count)
                 }
             }
         }
     }
 
-    private func measure(
-        _ reading: Reading, _ handling: Handling, _ pacing: Pacing, rounds count: Int
-    ) async throws -> Report {
+    private func measure(_ reading: Reading, _ storing: Storing, rounds count: Int) async throws -> [Round] {
         let duration = Duration.seconds(seconds ?? (quick ? 0.4 : 1.5))
         let progress = ProgressLine()
         defer { progress.clear() }
@@ -79,10 +75,16 @@ struct Latency: AsyncParsableCommand {
                 let company = Company.allCases[(turn + number) % Company.allCases.count]
                 try await reading.measure(beside: company, for: duration, &round)
             }
-            try await handling.measure(number, &round)
-            try await pacing.measure(number, for: duration, &round)
+            try await storing.measure(number, for: duration, &round)
             if number > 0 { results.append(round) }
         }
-        return Report(results)
+        return results
     }
+}
+
+/// An item of this program. What is read has a higher priority than what is stored beside, so that it is never a victim.
+func article(_ key: String, as name: String = "Article", priority: Float = 0) throws -> ItemMetadata {
+    try ItemMetadata(
+        key: ItemKey("https://example.org/\(key)"), source: "example.org",
+        destination: .documents(FileName(name)), priority: priority)
 }

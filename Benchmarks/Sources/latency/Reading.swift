@@ -3,9 +3,12 @@ import Foundation
 import PrefetchCaching
 import Synchronization
 
+/// What goes on beside the reads.
+enum Company: String, CaseIterable, Sendable {
+    case none, evicting, computing, storing
+}
+
 /// Reads the same items again and again, from a cache whose budget others fight for.
-///
-/// What is read has a higher priority than what is stored beside, so that it is never a victim.
 struct Reading {
     static let items = 500
     /// About half of it is left for what is stored beside.
@@ -15,7 +18,7 @@ struct Reading {
     private static let evicted = ByteCount.kibibytes(128)
     private static let rest = Duration.milliseconds(5)
 
-    let cache: PrefetchCache
+    private let cache: PrefetchCache
     private let workload: Workload
     private let keys: [ItemKey]
 
@@ -23,16 +26,14 @@ struct Reading {
         self.cache = cache
         self.workload = workload
         try await cache.configure(CacheConfiguration(budget: .fixed(Self.budget)))
-        let items = try workload.contents.indices.map { try Self.item("read/\($0)", priority: 1) }
+        let items = try workload.contents.indices.map { try article("read/\($0)", priority: 1) }
         keys = items.map(\.key)
-        for (content, item) in zip(workload.contents, items) {
-            try await Self.store(content, item, in: cache)
-        }
+        for (content, item) in zip(workload.contents, items) { try await cache.demand(content, as: item) }
         // Until the budget is used up.
         var number = 0
         while try await cache.statistics().evictions == 0 {
             for content in workload.contents.prefix(Self.items / 10) {
-                try await Self.store(content, Self.item("before/\(number)", priority: 0), in: cache)
+                try await cache.demand(content, as: article("before/\(number)"))
                 number += 1
             }
         }
@@ -51,14 +52,17 @@ struct Reading {
             for try await latencies in group { stores = stores ?? latencies }
             return (reads, stores)
         }
-        round.latencies[.read(beside: company)] = reads
+        let calls: [Company: Call] = [
+            .none: .readIdle, .evicting: .readEvicting, .computing: .readComputing, .storing: .readStoring,
+        ]
+        if let call = calls[company] { round.latencies[call] = reads }
         guard case .evicting = company else { return }
         round.latencies[.storeEvicting] = stores
         let after = try await cache.statistics()
         round.stores = after.stores - before.stores
         round.evictions = after.evictions - before.evictions
         guard round.evictions > 0 else {
-            throw Unexpected(description: "nothing was evicted beside the reads")
+            throw ContenderError("nothing was evicted beside the reads")
         }
     }
 
@@ -70,7 +74,7 @@ struct Reading {
             let key = keys[Int.random(in: keys.indices, using: &random)]
             let content = try await latencies.time { try await cache.read(key) }
             guard content?.count == workload.size else {
-                throw Unexpected(description: "\(key) gave \(content?.count ?? 0) bytes")
+                throw ContenderError("\(key) gave \(content?.count ?? 0) bytes")
             }
         }
         return latencies
@@ -94,9 +98,9 @@ struct Reading {
         let run = UInt64.random(in: .min ... .max)
         var number = 0
         while !Task.isCancelled {
-            let item = try Self.item("beside/\(run)/\(number)", priority: 0)
+            let item = try article("beside/\(run)/\(number)")
             let content = workload.contents[number % workload.contents.count]
-            try await latencies.time { try await Self.store(content, item, in: cache) }
+            try await latencies.time { try await cache.demand(content, as: item) }
             number += 1
         }
         return latencies
@@ -117,20 +121,6 @@ struct Reading {
             }
         }
         return nil
-    }
-
-    private static func store(_ content: [UInt8], _ item: ItemMetadata, in cache: PrefetchCache) async throws
-    {
-        let outcome = try await cache.store(content, as: item)
-        guard case .stored = outcome else {
-            throw Unexpected(description: "\(item.key) was not stored: \(outcome)")
-        }
-    }
-
-    private static func item(_ key: String, priority: Float) throws -> ItemMetadata {
-        try ItemMetadata(
-            key: ItemKey("https://example.org/\(key)"), source: "example.org",
-            destination: .documents(FileName("Article")), priority: priority)
     }
 }
 

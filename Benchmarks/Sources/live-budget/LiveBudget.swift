@@ -71,11 +71,10 @@ struct LiveBudget: AsyncParsableCommand {
     /// - Returns: Microseconds per item, under the live budget and under none.
     private func race(_ workload: Workload, _ round: Int, in workspace: Workspace) async throws -> [Double] {
         let home = try workspace.makeFolder()
-        let caches = [PrefetchCacheContender(budget: .live), PrefetchCacheContender(budget: .none)]
-        for cache in caches {
-            let folder = home.appending(path: cache.name)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            try await cache.prepare(in: folder, for: workload)
+        var caches: [CacheContender] = []
+        for (name, budget) in [("live", CacheContender.Budget.live), ("none", .none)] {
+            caches.append(
+                try await CacheContender(in: home.appending(path: name), for: workload, budget: budget))
         }
         var times = [0.0, 0.0]
         for (turn, start) in stride(from: 0, to: workload.contents.count, by: Self.turn).enumerated() {
@@ -87,7 +86,7 @@ struct LiveBudget: AsyncParsableCommand {
                 times[index] += elapsed / .microseconds(1)
             }
         }
-        for cache in caches { try await cache.cleanup() }
+        for cache in caches { try await cache.leave() }
         workspace.empty(home)
         return times.map { $0 / Double(workload.contents.count) }
     }

@@ -53,17 +53,6 @@ int floor_publish(int staging_fd, const char *temp_name, int documents_fd, const
 /// fsync of the folder.
 int floor_publish_file(int items_fd, const char *name, int documents_fd, const char *final_name);
 
-/// The buffers and the LZ4 contexts for items that are too large to hold: 1 MiB goes through at a time.
-typedef struct floor_stream floor_stream;
-
-floor_stream *floor_stream_create(void);
-void floor_stream_destroy(floor_stream *stream);
-
-/// The jobs above for a file of `length` bytes. What does not compress is promoted with
-/// `floor_publish_file`.
-int floor_stream_store(floor_stream *stream, int source_fd, size_t length, int identity,
-                       int incoming_fd, const char *temp_name, int items_fd, const char *name);
-int floor_stream_read(floor_stream *stream, int identity, int items_fd, const char *name,
-                      size_t *length);
-int floor_stream_promote(floor_stream *stream, int items_fd, const char *name, int staging_fd,
-                         const char *temp_name, int documents_fd, const char *final_name);
+/// Asks the volume to put the sub-folders of a folder far from each other (`chattr +T` on ext4), and
+/// with them the files in them. Returns 0, or an errno where there is no such mark.
+int volume_spread_folders(int folder_fd);

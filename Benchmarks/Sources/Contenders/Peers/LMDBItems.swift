@@ -3,7 +3,7 @@
     import CPeerLMDB
     import Foundation
 
-    /// The environment, and the buffer that items are read into.
+    /// A database of LMDB, and the buffer that items are read into.
     final class LMDBItems: ItemDatabase {
         static let name = "LMDB"
         static let setup = """
@@ -15,11 +15,15 @@
         private var environment: OpaquePointer?
         private var database: MDB_dbi = 0
         private var reading: OpaquePointer?
+        let promoted: PromotedFiles
+        private let contents: [[UInt8]]
         private let keys: [[UInt8]]
         private let buffer: UnsafeMutableRawBufferPointer
 
         init(in directory: URL, for workload: Workload) throws {
-            keys = workload.contents.indices.map { Array(Workload.key($0).utf8) }
+            promoted = try PromotedFiles(in: directory, for: workload)
+            contents = workload.contents
+            keys = contents.indices.map { Array(Workload.key($0).utf8) }
             buffer = .allocate(byteCount: workload.size, alignment: 64)
             try check(mdb_env_create(&environment))
             try check(mdb_env_set_mapsize(environment, 16 << 30))
@@ -41,9 +45,9 @@
             buffer.deallocate()
         }
 
-        func put(_ index: Int, _ content: [UInt8]) throws {
+        func put(_ index: Int) throws {
             try withValue(keys[index]) { key in
-                try withValue(content) { value in
+                try withValue(contents[index]) { value in
                     try write { transaction in
                         try check(mdb_put(transaction, database, &key, &value, 0))
                     }
@@ -51,15 +55,18 @@
             }
         }
 
-        func read(_ index: Int) throws -> UnsafeRawBufferPointer {
-            try check(mdb_txn_renew(reading))
-            defer { mdb_txn_reset(reading) }
-            return try withValue(keys[index]) { key in
+        func withContent<Result>(
+            _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
+        ) throws -> Result {
+            let length = try withValue(keys[index]) { key in
+                try check(mdb_txn_renew(reading))
+                defer { mdb_txn_reset(reading) }
                 var value = MDB_val()
                 try check(mdb_get(reading, database, &key, &value))
                 buffer.copyMemory(from: UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
-                return UnsafeRawBufferPointer(rebasing: buffer[..<value.mv_size])
+                return value.mv_size
             }
+            return try body(UnsafeRawBufferPointer(rebasing: buffer[..<length]))
         }
 
         func delete(_ items: Range<Int>) throws {
@@ -96,7 +103,7 @@
         }
 
         private func check(_ code: CInt) throws {
-            if code != 0 { throw PeerError(peer: "LMDB", message: String(cString: mdb_strerror(code))) }
+            if code != 0 { throw ContenderError(String(cString: mdb_strerror(code))) }
         }
     }
 

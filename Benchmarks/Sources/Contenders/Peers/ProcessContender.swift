@@ -1,87 +1,72 @@
-public import Foundation
+import Foundation
 
 /// A contender that is a program of its own, which does whole jobs and measures them itself.
 ///
 /// It reads one JSON object per line and answers each by one, `{"nanoseconds": n}` or `{"error": "text"}`. `Performance` in
 /// the documentation lists the requests; `diskcache_peer.py` is an example.
-public final class ProcessContender: Contender {
-    public let name: String
-    public let setup: String
+private final class ProcessContender: WholeJobs {
     private let child: Child
-    private var directory: URL?
-    private var size = 0
+    private let directory: URL
+    private let size: Int
 
-    /// - Parameters:
-    ///   - number: Tells its name from those of others.
-    ///   - command: Is run by the shell, when it is needed first.
-    public convenience init(number: Int, command: String) {
-        self.init(
-            name: "contender \(number)", setup: command, URL(filePath: "/bin/sh"), ["-c", command])
-    }
-
-    private init(name: String, setup: String, _ program: URL, _ arguments: [String]) {
-        self.name = name
-        self.setup = setup
-        child = Child(name, program, arguments)
-    }
-
-    /// python-diskcache; `nil` when it is not installed in `Benchmarks/.venv`.
-    static func diskCache() -> ProcessContender? {
-        let benchmarks = URL(filePath: #filePath).appending(path: "../../../..").standardized
-        let python = benchmarks.appending(path: ".venv/bin/python")
-        let script = URL(filePath: #filePath).appending(path: "../diskcache_peer.py").standardized
-        guard Child.runs(python, ["-c", "import diskcache"]) else { return nil }
-        return ProcessContender(
-            name: "diskcache",
-            setup: """
-                python-diskcache in a process that measures itself, default settings, size_limit 16 GiB; \
-                evict: a deletion of each in one transaction
-                """, python, [script.path(percentEncoded: false)])
-    }
-
-    public func prepare(in directory: URL, for workload: Workload) throws {
+    init(_ child: Child, in directory: URL, for workload: Workload) throws {
+        self.child = child
+        self.directory = directory
+        size = workload.size
         // The child has all contents in memory before it measures, as everybody else does.
         let contents = directory.appending(path: "contents")
         try Data(workload.contents.joined()).write(to: contents)
-        self.directory = directory
-        size = workload.size
         _ = try child.ask(
             Request(
                 do: "open", folder: directory.path(percentEncoded: false),
-                contents: contents.path(percentEncoded: false), size: workload.size,
-                count: workload.contents.count))
+                contents: contents.path(percentEncoded: false), size: size, count: workload.count))
     }
 
-    public func run(_ job: Job, for items: Range<Int>, of workload: Workload) throws -> Duration {
+    func run(_ job: Job, for items: Range<Int>, of workload: Workload) throws -> Duration {
         try child.ask(Request(do: job.rawValue, from: items.lowerBound, to: items.upperBound))
     }
 
-    public func store(_ index: Int, _ content: [UInt8]) throws {
-        _ = try child.ask(Request(do: "store", from: index, to: index + 1))
-    }
-
-    public func read(_ index: Int) throws -> Int {
+    func read(_ index: Int) throws -> Int {
         // The child has compared the length.
         _ = try child.ask(Request(do: "read", from: index, to: index + 1))
         return size
     }
 
-    public func promote(_ index: Int) throws {
-        _ = try child.ask(Request(do: "promote", from: index, to: index + 1))
+    func promotedFile(_ index: Int) -> URL {
+        directory.appending(path: "documents/\(Workload.finalName(index))")
     }
 
-    public func evict(_ items: Range<Int>) throws {
-        _ = try child.ask(Request(do: "evict", from: items.lowerBound, to: items.upperBound))
+    func leave() throws { _ = try child.ask(Request(do: "close")) }
+}
+
+extension Entry {
+    /// - Parameters:
+    ///   - number: Tells its name from those of others.
+    ///   - command: Is run by the shell, when it is needed first.
+    public static func command(_ number: Int, _ command: String) -> Entry {
+        process("contender \(number)", command, URL(filePath: "/bin/sh"), ["-c", command])
     }
 
-    public func promotedFile(_ index: Int) -> URL {
-        guard let directory else { preconditionFailure("prepare(in:for:) comes first") }
-        return directory.appending(path: "documents/\(Workload.finalName(index))")
+    /// python-diskcache; `nil` when it is not installed in `Benchmarks/.venv`.
+    static func diskCache() -> Entry? {
+        let benchmarks = URL(filePath: #filePath).appending(path: "../../../..").standardized
+        let python = benchmarks.appending(path: ".venv/bin/python")
+        let script = URL(filePath: #filePath).appending(path: "../diskcache_peer.py").standardized
+        guard Child.runs(python, ["-c", "import diskcache"]) else { return nil }
+        return process(
+            "diskcache",
+            """
+            python-diskcache in a process that measures itself, default settings, size_limit 16 GiB; \
+            evict: a deletion of each in one transaction
+            """, python, [script.path(percentEncoded: false)])
     }
 
-    public func cleanup() throws {
-        _ = try child.ask(Request(do: "close"))
-        directory = nil
+    private static func process(
+        _ name: String, _ setup: String, _ program: URL, _ arguments: [String]
+    ) -> Entry {
+        // One process for all rounds.
+        let child = Child(program, arguments)
+        return Entry(name, setup) { try ProcessContender(child, in: $0, for: $1) }
     }
 }
 
@@ -104,14 +89,12 @@ private struct Answer: Decodable {
 
 /// A process that answers line by line, started when it is first asked. It ends with its input.
 private final class Child {
-    private let name: String
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
     private var pending = Data()
 
-    init(_ name: String, _ program: URL, _ arguments: [String]) {
-        self.name = name
+    init(_ program: URL, _ arguments: [String]) {
         process.executableURL = program
         process.arguments = arguments
         process.standardInput = input
@@ -139,7 +122,7 @@ private final class Child {
         try input.fileHandleForWriting.write(contentsOf: line)
         let answer = try JSONDecoder().decode(Answer.self, from: readLine())
         guard let nanoseconds = answer.nanoseconds else {
-            throw PeerError(peer: name, message: answer.error ?? "no answer")
+            throw ContenderError(answer.error ?? "no answer")
         }
         return .nanoseconds(nanoseconds)
     }
@@ -151,7 +134,7 @@ private final class Child {
                 return Data(pending[..<end])
             }
             let more = output.fileHandleForReading.availableData
-            guard !more.isEmpty else { throw PeerError(peer: name, message: "its process has ended") }
+            guard !more.isEmpty else { throw ContenderError("its process has ended") }
             pending += more
         }
     }

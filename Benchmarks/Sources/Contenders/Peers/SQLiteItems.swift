@@ -1,7 +1,7 @@
 import Foundation
 import GRDBSQLite
 
-/// The database, its statements, and the buffer that items are read into.
+/// A database of SQLite, its statements, and the buffer that items are read into.
 final class SQLiteItems: ItemDatabase {
     static let name = "SQLite"
     static let setup = """
@@ -14,11 +14,15 @@ final class SQLiteItems: ItemDatabase {
     private var insertion: OpaquePointer?
     private var query: OpaquePointer?
     private var deletion: OpaquePointer?
+    let promoted: PromotedFiles
+    private let contents: [[UInt8]]
     private let keys: [[CChar]]
     private let buffer: UnsafeMutableRawBufferPointer
 
     init(in directory: URL, for workload: Workload) throws {
-        keys = workload.contents.indices.map { Array(Workload.key($0).utf8CString) }
+        promoted = try PromotedFiles(in: directory, for: workload)
+        contents = workload.contents
+        keys = contents.indices.map { Array(Workload.key($0).utf8CString) }
         buffer = .allocate(byteCount: workload.size, alignment: 64)
         let path = directory.appending(path: "items.sqlite").path(percentEncoded: false)
         try check(
@@ -42,9 +46,9 @@ final class SQLiteItems: ItemDatabase {
         buffer.deallocate()
     }
 
-    func put(_ index: Int, _ content: [UInt8]) throws {
+    func put(_ index: Int) throws {
         try keys[index].withUnsafeBufferPointer { key in
-            try content.withUnsafeBytes { content in
+            try contents[index].withUnsafeBytes { content in
                 try bind(key, to: insertion)
                 try check(sqlite3_bind_blob(insertion, 2, content.baseAddress, CInt(content.count), nil))
                 try finish(insertion)
@@ -52,8 +56,9 @@ final class SQLiteItems: ItemDatabase {
         }
     }
 
-    func read(_ index: Int) throws -> UnsafeRawBufferPointer {
-        try keys[index].withUnsafeBufferPointer { key in
+    func withContent<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result
+    {
+        let length = try keys[index].withUnsafeBufferPointer { key in
             try bind(key, to: query)
             defer { sqlite3_reset(query) }
             guard sqlite3_step(query) == SQLITE_ROW, let blob = sqlite3_column_blob(query, 0) else {
@@ -61,8 +66,9 @@ final class SQLiteItems: ItemDatabase {
             }
             let length = Int(sqlite3_column_bytes(query, 0))
             buffer.copyMemory(from: UnsafeRawBufferPointer(start: blob, count: length))
-            return UnsafeRawBufferPointer(rebasing: buffer[..<length])
+            return length
         }
+        return try body(UnsafeRawBufferPointer(rebasing: buffer[..<length]))
     }
 
     private func delete(_ index: Int) throws {
@@ -103,7 +109,7 @@ final class SQLiteItems: ItemDatabase {
 
     private func check(_ code: CInt) throws {
         guard code == SQLITE_OK else {
-            throw PeerError(peer: "SQLite", message: String(cString: sqlite3_errmsg(database)))
+            throw ContenderError(String(cString: sqlite3_errmsg(database)))
         }
     }
 }

@@ -2,11 +2,14 @@ import Contenders
 import Foundation
 import PrefetchCaching
 
-/// Stores at the pace of a network, into a cache with room for all and into one that is full.
+/// Stores items in a cache that has room for all, and opens some of them. And stores at the pace of a network, into that cache
+/// and into one that is full.
 ///
 /// Whoever stores without a pause into a full cache waits for evictions sooner or later, since each costs more than a store. At a
 /// pace that the processor keeps up with, nothing should have to wait.
-struct Pacing {
+struct Storing {
+    static let stores = 1000
+    private static let opens = 100
     /// 32 MB of content in a second.
     private static let period = Duration.microseconds(500)
     /// Long enough for trimming to begin at least once.
@@ -25,25 +28,43 @@ struct Pacing {
         var number = 0
         while try await full.statistics().evictions == 0 {
             for _ in 0..<1000 {
-                _ = try await store(number, of: "before", in: full)
+                try await full.demand(content(number), as: article("paced/before/\(number)"))
                 number += 1
             }
         }
     }
 
-    func measure(_ number: Int, for duration: Duration, _ round: inout Round) async throws {
+    private func content(_ number: Int) -> [UInt8] { workload.contents[number % workload.contents.count] }
+
+    func measure(_ run: Int, for duration: Duration, _ round: inout Round) async throws {
+        let items = try (0..<Self.stores).map { try article("\(run)/\($0)", as: "Article \(run) \($0)") }
+        // What is dirty from before is nobody's to pay for here.
+        sync()
+        let (stores, opens) = try await withTaskExecutorPreference(roomy.executor) {
+            var (stores, opens) = (Latencies(), Latencies())
+            for (index, item) in items.enumerated() {
+                try await stores.time { try await roomy.demand(content(index), as: item) }
+            }
+            for item in items.prefix(Self.opens) {
+                guard try await opens.time({ try await roomy.open(item.key) }) != nil else {
+                    throw ContenderError("\(item.key) is missing")
+                }
+            }
+            return (stores, opens)
+        }
+        (round.latencies[.store], round.latencies[.open]) = (stores, opens)
+
         let duration = max(duration, Self.shortest)
-        round.latencies[.storePaced] = try await store(in: roomy, "\(number)", for: duration)
+        round.latencies[.storePaced] = try await store(in: roomy, run, for: duration)
         let before = try await full.statistics().evictions
-        round.latencies[.storeTrimming] = try await store(in: full, "\(number)", for: duration)
+        round.latencies[.storeTrimming] = try await store(in: full, run, for: duration)
         guard try await full.statistics().evictions > before else {
-            throw Unexpected(description: "nothing was evicted beside the stores")
+            throw ContenderError("nothing was evicted beside the stores")
         }
     }
 
     /// - Returns: How long after it was due each item was stored, but for what the timer was late.
-    private func store(in cache: PrefetchCache, _ run: String, for duration: Duration) async throws
-        -> Latencies
+    private func store(in cache: PrefetchCache, _ run: Int, for duration: Duration) async throws -> Latencies
     {
         try await withTaskExecutorPreference(cache.executor) {
             var latencies = Latencies()
@@ -57,21 +78,11 @@ struct Pacing {
                     due = .now
                 }
                 try await latencies.time(after: delay) {
-                    try await store(number, of: run, in: cache)
+                    try await cache.demand(content(number), as: article("paced/\(run)/\(number)"))
                 }
                 due += Self.period
             }
             return latencies
-        }
-    }
-
-    private func store(_ number: Int, of run: String, in cache: PrefetchCache) async throws {
-        let item = try ItemMetadata(
-            key: ItemKey("https://example.org/paced/\(run)/\(number)"), source: "example.org",
-            destination: .documents(FileName("Article")))
-        let outcome = try await cache.store(workload.contents[number % workload.contents.count], as: item)
-        guard case .stored = outcome else {
-            throw Unexpected(description: "\(item.key) was not stored: \(outcome)")
         }
     }
 }
