@@ -23,10 +23,10 @@ struct Replay {
         let prefetching = try PrefetchSimulation(
             capacity: capacity, policy: policy.choice ?? .lru, usesGate: usesGate, warmUp: warmUp,
             in: try StorageAreas.container(at: folder))
-        var requests =
+        var requests = RequestReplay(
             policy.choice == nil
-            ? RequestReplay(ModelCache(capacity: capacity.bytes, sparesUsed: policy == .sieve))
-            : RequestReplay(real: prefetching)
+                ? .model(ModelCache(capacity: capacity.bytes, sparesUsed: policy == .sieve))
+                : .real(prefetching))
         var journal: [JournalLine] = []
         let start = ContinuousClock.now
         for line in trace.lines {
@@ -41,8 +41,12 @@ struct Replay {
         }
         try JournalReplay.run(journal, in: prefetching)
         let elapsed = ContinuousClock.now - start
-        return trace.isOfRequests
-            ? ReplayReport(requests.finished(), policy, capacity, elapsed)
-            : ReplayReport(prefetching.result, policy, capacity, usesGate: usesGate, elapsed)
+        var report = ReplayReport(policy, capacity, elapsed)
+        if trace.isOfRequests {
+            requests.tell(&report)
+        } else {
+            report.tell(prefetching.result, usesGate: usesGate)
+        }
+        return report
     }
 }

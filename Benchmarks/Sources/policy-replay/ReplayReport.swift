@@ -5,9 +5,9 @@ import Foundation
 struct ReplayReport: Encodable {
     let policy: ReplayPolicy
     let capacityBytes: Int64
-    let hits: Int64
-    let hitBytes: Int64
     let seconds: Double
+    var hits: Int64 = 0
+    var hitBytes: Int64 = 0
 
     // Of requests.
     var requests: Int64?
@@ -22,39 +22,17 @@ struct ReplayReport: Encodable {
     var downloadedBytes: Int64?
     var wastedBytes: Int64?
 
-    init(
-        _ result: RequestReplay.Result, _ policy: ReplayPolicy, _ capacity: ByteCount,
-        _ elapsed: Duration
-    ) {
-        self.init(policy, capacity, hits: result.hits, hitBytes: result.hitBytes, elapsed)
-        requests = result.requests
-        evictions = result.evictions
-        residentItems = result.residentItems
-        residentBytes = result.residentBytes
-    }
-
-    init(
-        _ result: PrefetchSimulation.Result, _ policy: ReplayPolicy, _ capacity: ByteCount,
-        usesGate: Bool, _ elapsed: Duration
-    ) {
-        self.init(policy, capacity, hits: result.hits, hitBytes: result.hitBytes, elapsed)
-        gate = usesGate
-        opens = result.opens
-        openBytes = result.openBytes
-        downloadedBytes = result.downloadedBytes
-        wastedBytes = result.wastedBytes
-    }
-
-    private init(
-        _ policy: ReplayPolicy, _ capacity: ByteCount, hits: Int64, hitBytes: Int64,
-        _ elapsed: Duration
-    ) {
+    init(_ policy: ReplayPolicy, _ capacity: ByteCount, _ elapsed: Duration) {
         self.policy = policy
         capacityBytes = capacity.bytes
-        self.hits = hits
-        self.hitBytes = hitBytes
         // More digits would say more than the clock knows.
         seconds = (elapsed / .milliseconds(1)).rounded() / 1000
+    }
+
+    mutating func tell(_ result: PrefetchSimulation.Result, usesGate: Bool) {
+        (hits, hitBytes) = (result.hits, result.hitBytes)
+        (gate, opens, openBytes) = (usesGate, result.opens, result.openBytes)
+        (downloadedBytes, wastedBytes) = (result.downloadedBytes, result.wastedBytes)
     }
 
     var json: String {

@@ -16,46 +16,30 @@ enum ReplayPolicy: String, CaseIterable, Encodable, ExpressibleByArgument {
 
 /// Requests of a cache, all of which count: a hit is a use, and a miss stores what fits.
 struct RequestReplay {
-    /// What came of them.
-    struct Result {
-        var requests: Int64 = 0
-        var hits: Int64 = 0
-        var hitBytes: Int64 = 0
-        var evictions: Int64 = 0
-        var residentItems = 0
-        var residentBytes: Int64 = 0
-    }
-
-    private enum Cache {
+    enum Cache {
         /// The product's own code: a hit is a read there, and a miss an arrival.
         case real(PrefetchSimulation)
         case model(ModelCache)
     }
 
-    private var cache: Cache
-    private var result = Result()
+    private let cache: Cache
+    private var (requests, hits, hitBytes): (Int64, Int64, Int64) = (0, 0, 0)
     private var sizes: [ItemKey: Int64] = [:]
     private var stored = 0
 
-    init(real simulation: PrefetchSimulation) { cache = .real(simulation) }
-
-    init(_ model: ModelCache) { cache = .model(model) }
+    init(_ cache: Cache) { self.cache = cache }
 
     mutating func request(_ key: ItemKey, size: Int64) throws {
-        result.requests += 1
+        requests += 1
         let isHit = contains(key)
         if isHit {
-            result.hits += 1
-            result.hitBytes += size
+            hits += 1
+            hitBytes += size
         }
         switch cache {
         case .real(let simulation) where isHit: try simulation.read(key, at: 0)
         case .real(let simulation): try simulation.arrive(key, source: "", size: size, at: 0)
-        case .model(var model):
-            // Else there would be two of it, and each change would copy it.
-            cache = .model(ModelCache(capacity: 0, sparesUsed: false))
-            model.request(key, size: size)
-            cache = .model(model)
+        case .model(let model): model.request(key, size: size)
         }
         guard !isHit, contains(key) else { return }
         sizes[key] = size
@@ -69,18 +53,17 @@ struct RequestReplay {
         }
     }
 
-    func finished() -> Result {
+    func tell(_ report: inout ReplayReport) {
         let residents = sizes.filter { contains($0.key) }
-        var result = result
-        result.residentItems = residents.count
-        result.residentBytes = residents.values.reduce(0, +)
-        result.evictions = Int64(stored - residents.count)
-        return result
+        (report.hits, report.hitBytes, report.requests) = (hits, hitBytes, requests)
+        report.residentItems = residents.count
+        report.residentBytes = residents.values.reduce(0, +)
+        report.evictions = Int64(stored - residents.count)
     }
 }
 
 /// FIFO or SIEVE, as a textbook has it: a queue from the oldest to the newest, in memory.
-struct ModelCache {
+final class ModelCache {
     private struct Place {
         let size: Int64
         var isUsed = false
@@ -104,7 +87,7 @@ struct ModelCache {
 
     func contains(_ key: ItemKey) -> Bool { places[key] != nil }
 
-    mutating func request(_ key: ItemKey, size: Int64) {
+    func request(_ key: ItemKey, size: Int64) {
         guard !contains(key) else {
             places[key]?.isUsed = sparesUsed
             return
@@ -118,7 +101,7 @@ struct ModelCache {
     }
 
     /// - Returns: Whether there was something.
-    private mutating func evict() -> Bool {
+    private func evict() -> Bool {
         guard var victim = hand ?? oldest else { return false }
         while places[victim]?.isUsed == true {
             places[victim]?.isUsed = false

@@ -16,19 +16,19 @@ private final class ProcessContender: WholeJobs {
         // The child has all contents in memory before it measures, as everybody else does.
         let contents = directory.appending(path: "contents")
         try Data(workload.contents.joined()).write(to: contents)
-        _ = try child.ask(
-            Request(
-                do: "open", folder: directory.path(percentEncoded: false),
-                contents: contents.path(percentEncoded: false), size: size, count: workload.count))
+        _ = try child.ask([
+            "do": "open", "folder": directory.path(percentEncoded: false),
+            "contents": contents.path(percentEncoded: false), "size": size, "count": workload.count,
+        ])
     }
 
     func run(_ job: Job, for items: Range<Int>, of workload: Workload) throws -> Duration {
-        try child.ask(Request(do: job.rawValue, from: items.lowerBound, to: items.upperBound))
+        try child.ask(["do": job.rawValue, "from": items.lowerBound, "to": items.upperBound])
     }
 
     func read(_ index: Int) throws -> Int {
         // The child has compared the length.
-        _ = try child.ask(Request(do: "read", from: index, to: index + 1))
+        _ = try child.ask(["do": "read", "from": index, "to": index + 1])
         return size
     }
 
@@ -36,7 +36,7 @@ private final class ProcessContender: WholeJobs {
         directory.appending(path: "documents/\(Workload.finalName(index))")
     }
 
-    func leave() throws { _ = try child.ask(Request(do: "close")) }
+    func leave() throws { _ = try child.ask(["do": "close"]) }
 }
 
 extension Entry {
@@ -47,12 +47,14 @@ extension Entry {
         process("contender \(number)", command, URL(filePath: "/bin/sh"), ["-c", command])
     }
 
-    /// python-diskcache; `nil` when it is not installed in `Benchmarks/.venv`.
+    /// python-diskcache; `nil` without `Benchmarks/.venv`, which `.ci/setup --peers` makes for it.
     static func diskCache() -> Entry? {
         let benchmarks = URL(filePath: #filePath).appending(path: "../../../..").standardized
         let python = benchmarks.appending(path: ".venv/bin/python")
         let script = URL(filePath: #filePath).appending(path: "../diskcache_peer.py").standardized
-        guard Child.runs(python, ["-c", "import diskcache"]) else { return nil }
+        guard FileManager.default.isExecutableFile(atPath: python.path(percentEncoded: false)) else {
+            return nil
+        }
         return process(
             "diskcache",
             """
@@ -68,23 +70,6 @@ extension Entry {
         let child = Child(program, arguments)
         return Entry(name, setup) { try ProcessContender(child, in: $0, for: $1) }
     }
-}
-
-/// One line for the child; it is told what it needs for the job.
-private struct Request: Encodable {
-    let `do`: String
-    var folder: String?
-    var contents: String?
-    var size: Int?
-    var count: Int?
-    var from: Int?
-    var to: Int?
-}
-
-/// One line from the child.
-private struct Answer: Decodable {
-    let nanoseconds: Int64?
-    let error: String?
 }
 
 /// A process that answers line by line, started when it is first asked. It ends with its input.
@@ -111,18 +96,18 @@ private final class Child {
         if process.isRunning { process.waitUntilExit() }
     }
 
-    func ask(_ request: Request) throws -> Duration {
+    func ask(_ request: [String: Any]) throws -> Duration {
         if !process.isRunning {
             // A child that dies shall be an error, not the end of this program.
             signal(SIGPIPE, SIG_IGN)
             try process.run()
         }
-        var line = try JSONEncoder().encode(request)
+        var line = try JSONSerialization.data(withJSONObject: request, options: .sortedKeys)
         line.append(UInt8(ascii: "\n"))
         try input.fileHandleForWriting.write(contentsOf: line)
-        let answer = try JSONDecoder().decode(Answer.self, from: readLine())
-        guard let nanoseconds = answer.nanoseconds else {
-            throw ContenderError(answer.error ?? "no answer")
+        let answer = try JSONSerialization.jsonObject(with: readLine()) as? [String: Any]
+        guard let nanoseconds = answer?["nanoseconds"] as? Int else {
+            throw ContenderError(answer?["error"] as? String ?? "no answer")
         }
         return .nanoseconds(nanoseconds)
     }
@@ -137,20 +122,5 @@ private final class Child {
             guard !more.isEmpty else { throw ContenderError("its process has ended") }
             pending += more
         }
-    }
-
-    /// Whether a program starts and does what `arguments` say.
-    static func runs(_ program: URL, _ arguments: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        do {
-            try process.run()
-        } catch {
-            return false
-        }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
     }
 }
