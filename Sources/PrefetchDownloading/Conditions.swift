@@ -31,8 +31,10 @@ public struct DownloadConditions: OptionSet, Hashable, Sendable {
     /// The device is charging, or has no battery. Known on Linux, and elsewhere if ``DownloaderConfiguration/device`` says so.
     public static let externalPower = DownloadConditions(rawValue: 4)
 
+    /// A bit for each.
     public let rawValue: Int
 
+    /// Creates conditions from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 }
 

@@ -208,9 +208,9 @@ struct DownloadRun: Sendable {
             let count = slots.pause(host)
             let delay = configuration.delay(after: reason, failures: count, random: environment.random)
             if delay == nil { slots.refuse(host, because: reason) }
-            Task { [slots, environment, longest = configuration.longestRetryAfter] in
+            Task { [slots, environment] in
                 do {
-                    try await environment.sleep(delay ?? longest)
+                    try await environment.sleep(delay ?? DownloaderConfiguration.longestRetryAfter)
                 } catch {
                     // Nobody cancels it.
                 }

@@ -23,17 +23,10 @@ public struct DownloaderConfiguration: Sendable {
     public var transfersPerHost = 2
     /// The maximum number of redirects that one request follows. The default is 20.
     public var redirects = 20
-    /// Consecutive attempts without progress before giving up. The default is 5.
+    /// Consecutive attempts without progress before giving up. The default is 5. Before each further one there is a random part
+    /// of 1, 2, 4 … 60 seconds or, after 429 and 503, the time that the server requests, for all downloads from its host. If
+    /// it requests more than two minutes, they all fail, and for two minutes it is not asked again.
     public var attempts = 5
-    /// The maximum wait before the second attempt; the default is 1 second. It doubles with every further attempt, up
-    /// to ``longestBackoff``. The actual wait is a random fraction of it.
-    public var firstBackoff = Duration.seconds(1)
-    /// The maximum wait before any attempt, unless the server requests more. The default is 60 seconds.
-    public var longestBackoff = Duration.seconds(60)
-    /// The longest `Retry-After` to honour; the default is 120 seconds. A server that answers 429 or 503 is left alone by all
-    /// downloads from its host for the time that it requests, or else for that of the backoff. If it requests more than
-    /// this, they all fail, and for this long it is not asked again.
-    public var longestRetryAfter = Duration.seconds(120)
     /// How long a server may send nothing before its response, or less than ``lowestSpeed`` of it on average. The default is 60
     /// seconds; for a response, half of it if other downloads wait for the transfer to end. Only time in which the server is
     /// waited for counts.
@@ -126,20 +119,22 @@ extension DownloaderConfiguration {
         return delay(after: reason, failures: failures, random: random)
     }
 
+    /// The longest `Retry-After` that is honoured.
+    static let longestRetryAfter = Duration.seconds(120)
+
     /// How long to wait after a failure; `nil` if the server requests more than ``longestRetryAfter``.
     func delay(
         after reason: DownloadError.Reason, failures: Int, random: () -> Double
     ) -> Duration? {
         let delay = backoff(after: failures, random: random)
         guard case .status(_, let retryAfter?) = reason else { return delay }
-        return retryAfter <= longestRetryAfter ? max(delay, retryAfter) : nil
+        return retryAfter <= Self.longestRetryAfter ? max(delay, retryAfter) : nil
     }
 
     /// The delay before the next attempt: exponential backoff with full jitter, so that clients that failed together do
     /// not retry together (Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
     func backoff(after failures: Int, random: () -> Double) -> Duration {
-        // 2^30 times any sensible value exceeds `longestBackoff`.
-        let ceiling = min(longestBackoff, firstBackoff * (1 << min(max(failures, 1) - 1, 30)))
+        let ceiling = Duration.seconds(min(60, 1 << min(max(failures, 1) - 1, 30)))
         return ceiling * min(max(random(), 0), 1)
     }
 }

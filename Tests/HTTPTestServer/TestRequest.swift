@@ -67,8 +67,6 @@ public struct TestAnswer: Sendable {
     /// What `Content-Length` says; `nil` for no such header, and a body that ends with its connection.
     public var announcedLength: Int?
     public var ending = Ending.complete
-    /// Whether the status line is HTTP at all.
-    public var isHTTP = true
     /// Whether the answer says when it was sent, unless `headers` do.
     public var isDated = true
     /// Whether nothing is said at all.
@@ -117,7 +115,7 @@ public struct TestAnswer: Sendable {
     var head: Data {
         if isSilent { return Data() }
         if let raw { return raw }
-        var lines = [isHTTP ? "HTTP/1.1 \(status) Status" : "SPAM \(status)"]
+        var lines = ["HTTP/1.1 \(status) Status"]
         lines += headers.map { "\($0): \($1)" }
         if isDated, headers["Date"] == nil { lines.append("Date: \(Date.now.inHTTP)") }
         if let announcedLength, status != 304 { lines.append("Content-Length: \(announcedLength)") }

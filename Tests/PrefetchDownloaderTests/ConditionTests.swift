@@ -102,15 +102,6 @@ import Testing
         #expect(await downloader(cache, network).prefetch(request).outcome.delivered != nil)
     }
 
-    @Test func theDefaultCanBeChanged() async throws {
-        let server = try HTTPTestServer { resource.answer(to: $0) }
-        let network = Network()
-        network.become(expensive: true)
-        let downloader = downloader(cache, network) { $0.conditions = [] }
-        #expect(await downloader.prefetch(request(server)).outcome.isStored)
-        #expect(network.asked == [[]])
-    }
-
     /// Who allows more is not held up by who was first.
     @Test func whoAllowsMoreTakesTheOthersAlong() async throws {
         let gate = Gate()

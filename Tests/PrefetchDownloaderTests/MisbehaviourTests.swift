@@ -23,13 +23,6 @@ import Testing
         return try #require(outcome.error, "\(outcome)")
     }
 
-    @Test func aBodyShorterThanAnnouncedKeepsItsChunks() async throws {
-        let server = try HTTPTestServer { resource.answer(to: $0).cut(after: 2_200_000) }
-        let error = try await failure(cache, server)
-        #expect(error.reason == .truncated(received: 2_200_000, announced: 5_500_000))
-        #expect(error.keptBytes == 2 << 20)
-    }
-
     @Test func aLengthOtherThanExpectedIsNotDownloaded() async throws {
         let (server, gate) = try heldServer(after: 65_536)
         let error = try await failure(cache, server, .length(5_000_000))
@@ -183,18 +176,6 @@ import Testing
         #expect(await download.outcome.error?.reason == .stalled(.seconds(60)))
     }
 
-    @Test func whatIsNotHTTPIsAnError() async throws {
-        let server = try HTTPTestServer { _ in
-            var answer = TestAnswer(200, body: Data("spam".utf8))
-            answer.isHTTP = false
-            answer.ending = .drop
-            return answer
-        }
-        guard case .connection = try await failure(cache, server).reason else {
-            Issue.record("stored"); return
-        }
-    }
-
     @Test func aServerThatIsNotThereIsTriedAsOftenAsConfigured() async throws {
         let server = try HTTPTestServer { _ in TestAnswer(200) }
         server.close()
@@ -218,19 +199,5 @@ import Testing
         let server = try HTTPTestServer(inTurn: { _ in TestAnswer(status) }, { resource.answer(to: $0) })
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(cache.clock.slept == [.seconds(1)])
-    }
-
-    @Test func aServerIsLeftAloneAsLongAsItWants() async throws {
-        let server = try HTTPTestServer(
-            inTurn: { _ in TestAnswer(429, ["Retry-After": "17"]) }, { resource.answer(to: $0) })
-        #expect(await cache.download(DownloadRequest(server.url())).isStored)
-        #expect(cache.clock.slept == [.seconds(17)])
-    }
-
-    @Test func aServerThatWantsToBeLeftAloneForLongIsNotAskedAgain() async throws {
-        let server = try HTTPTestServer { _ in TestAnswer(503, ["Retry-After": "86400"]) }
-        let error = try await failure(cache, server) { _ in }
-        #expect(error.reason == .status(503, retryAfter: .seconds(86_400)))
-        #expect(server.requests.count == 1)
     }
 }
