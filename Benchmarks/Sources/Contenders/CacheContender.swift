@@ -1,6 +1,5 @@
 public import Foundation
 public import PrefetchCaching
-import Synchronization
 
 /// PrefetchCache through its public interface, as an app uses it.
 ///
@@ -86,11 +85,6 @@ public final class CacheContender: Contender, Sendable {
     }
 
     public func read(_ index: Int) async throws -> Int {
-        guard workload.file == nil else {
-            let length = Mutex(0)
-            _ = try await cache.stream(items[index].key) { piece in length.withLock { $0 += piece.count } }
-            return length.withLock { $0 }
-        }
         guard let content = try await cache.read(items[index].key) else { throw ContenderError.missing }
         return content.count
     }
@@ -148,7 +142,7 @@ extension Entry {
     /// For an item that is a file.
     public static func oursOfFile(hasOneThread: Bool) -> Entry {
         ours(
-            "store(contentsOf:), stream(_:to:) and open(_:)" + (hasOneThread ? "; one chunk at a time" : ""),
+            "store(contentsOf:) and open(_:)" + (hasOneThread ? "; one chunk at a time" : ""),
             hasOneThread ? ", one thread" : "", hasOneThread: hasOneThread)
     }
 

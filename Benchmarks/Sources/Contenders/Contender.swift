@@ -19,8 +19,7 @@ public protocol Contender: AnyObject {
     /// Stores an item that is not there yet. It need not survive a power cut.
     func store(_ index: Int) async throws
 
-    /// Reads a stored item whole, decoded and in memory, and returns its length. One that is too large for that is read piece by
-    /// piece.
+    /// Reads a stored item whole, decoded and in memory, and returns its length.
     func read(_ index: Int) async throws -> Int
 
     /// Makes a stored item a durable file under its final name, and no longer a stored item.
@@ -62,10 +61,10 @@ extension Contender {
     public func leave() async throws {}
 }
 
-/// A contender that only does whole jobs.
-protocol WholeJobs: Contender {}
+/// A contender of which not all is called: it does whole jobs, or not all of them.
+protocol PartialContender: Contender {}
 
-extension WholeJobs {
+extension PartialContender {
     func store(_ index: Int) async throws { throw ContenderError.notDone }
     func read(_ index: Int) async throws -> Int { throw ContenderError.notDone }
     func promote(_ index: Int) async throws { throw ContenderError.notDone }

@@ -90,7 +90,7 @@ public final class FloorContender: Contender {
 }
 
 /// As many floors as there are tasks, each on a thread and in folders of its own: they share nothing.
-final class FloorThreads: WholeJobs {
+final class FloorThreads: PartialContender {
     private let shares: [Share]
 
     /// A floor and its items, for one thread at a time.

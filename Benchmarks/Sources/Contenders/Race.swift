@@ -50,6 +50,21 @@ public struct Race {
         _ workload: Workload, by tasks: Int = 1, _ steps: [Step],
         check: (Runner) async throws -> Void = { _ in }
     ) async throws -> [Comparison] {
+        let samples = try await samples(of: workload, steps, check: check)
+        return zip(steps, samples).filter { $0.0.isReported }.map { step, rounds in
+            Comparison(
+                job: step.name, unit: step.unit, material: workload.material, size: workload.size,
+                tasks: tasks,
+                figures: entries.enumerated().map { index, entry in
+                    (entry.name, Figure(rounds.map { $0[index] }))
+                })
+        }
+    }
+
+    /// - Returns: The figures of each step, round by round, in the order of the entries.
+    public func samples(
+        of workload: Workload, _ steps: [Step], check: (Runner) async throws -> Void = { _ in }
+    ) async throws -> [[[Double]]] {
         defer { progress.clear() }
         let title = "\(workload.material), \(byteCount(workload.size))"
         var samples = steps.map { _ in [[Double]]() }
@@ -86,14 +101,7 @@ public struct Race {
             runners = []
             for home in homes { workspace.empty(home) }
         }
-        return zip(steps, samples).filter { $0.0.isReported }.map { step, rounds in
-            Comparison(
-                job: step.name, unit: step.unit, material: workload.material, size: workload.size,
-                tasks: tasks,
-                figures: entries.enumerated().map { index, entry in
-                    (entry.name, Figure(rounds.map { $0[index] }))
-                })
-        }
+        return samples
     }
 
     /// Forwards in one round and backwards in the next, each time beginning one further.

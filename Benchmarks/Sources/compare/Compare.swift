@@ -9,7 +9,7 @@ struct Compare: AsyncParsableCommand {
         abstract: "Measures PrefetchCache, its floor and its peers side by side in one run.",
         discussion: """
             Suite small: store, read, promote and evict items of 4, 16 and 64 KiB, with all peers that are \
-            installed. Suite large: store, read and promote one item of 256 MiB (quick: 32 MiB). Suite tasks: \
+            installed. Suite large: store one item of 256 MiB (quick: 32 MiB), and promote what does not compress. Suite tasks: \
             store, read and open items of 16 KiB by 1, 2 and 8 tasks at once. Suite day: bursts of items of 64 KiB \
             are stored, some read, a few opened, and the oldest evicted; and what is on the volume at its end.
 
@@ -67,12 +67,12 @@ struct Compare: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let wanted = Self.chosen(suite)
         try await Workspace.with(in: directory) { workspace in
             let suites = try Suites(
-                workspace: workspace, peers: entries(), sizes: size.isEmpty ? [4, 16, 64] : size,
+                workspace: workspace, peers: peers(of: wanted), sizes: size.isEmpty ? [4, 16, 64] : size,
                 jobs: Self.chosen(job), materials: Self.chosen(content), items: items ?? (quick ? 40 : 200),
                 rounds: rounds, isQuick: quick)
-            let wanted = Self.chosen(suite)
             do {
                 try workspace.demand(bytes: Int64(wanted.reduce(0) { $0 + suites.neededBytes($1) }))
             } catch let error as TooLittleSpace {
@@ -93,7 +93,8 @@ struct Compare: AsyncParsableCommand {
         Choice.allCases.filter { named.isEmpty || named.contains($0) }
     }
 
-    private func entries() -> [Entry] {
+    private func peers(of suites: [Suite]) -> [Entry] {
+        guard suites.contains(.small) || suites.contains(.day) else { return [] }
         let (all, missing) = peers ? Entry.peers() : ([], [])
         for peer in missing { Self.complain(peer) }
         return all + contender.enumerated().map { .command($0 + 1, $1) }

@@ -23,8 +23,11 @@ struct SuiteResult {
             if isOfTasks { row.append("\(comparison.tasks)") }
             row.append(
                 "\(Self.amount(comparison.base.median, comparison.unit)) \(Self.spread(comparison.base))")
-            for (_, figure) in comparison.figures.dropFirst() {
-                row.append("\(Self.multiple(figure.median / comparison.base.median)) \(Self.spread(figure))")
+            for entry in entries.dropFirst() {
+                row.append(
+                    comparison.figure(of: entry.name).map {
+                        "\(Self.multiple($0.median / comparison.base.median)) \(Self.spread($0))"
+                    } ?? "–")
             }
             if isOfTasks { row.append(String(format: "%.0f", 1e6 / comparison.ours)) }
             return row

@@ -46,48 +46,26 @@ struct LiveBudget: AsyncParsableCommand {
     private func measure(in workspace: Workspace) async throws -> String {
         let workload = Workload(
             text: try TextCorpus(), size: 16 << 10, count: items ?? (quick ? 1000 : 20000))
-        let progress = ProgressLine()
-        defer { progress.clear() }
-        let count = rounds ?? (quick ? 2 : 15)
-        var (lives, nones): ([Double], [Double]) = ([], [])
-        // The first round warms up.
-        for round in 0...count {
-            progress.show("round \(round) of \(count)")
-            let times = try await race(workload, round, in: workspace)
-            guard round > 0 else { continue }
-            lives.append(times[0])
-            nones.append(times[1])
+        let entries = [CacheContender.Budget.live, .none].map { budget in
+            Entry("\(budget)", "") { try await CacheContender(in: $0, for: $1, budget: budget) }
         }
-        let ratio = Figure(zip(lives, nones).map { $0 / $1 })
+        let race = Race(entries, rounds: rounds ?? (quick ? 2 : 15), in: workspace)
+        let turns = try await race.samples(
+            of: workload,
+            stride(from: 0, to: workload.count, by: Self.turn).map { start in
+                Race.Step("turn") {
+                    try await $0.contender.run(.store, for: start..<start + Self.turn, of: workload)
+                        / .microseconds(1) / Double(workload.count)
+                }
+            })
+        let times = entries.indices.map { entry in
+            (0..<race.rounds).map { round in turns.reduce(0) { $0 + $1[round][entry] } }
+        }
+        let ratio = Figure(zip(times[0], times[1]).map { $0 / $1 })
         return String(
             format: "16 KiB text: live budget %.1f µs, none %.1f µs per item; "
                 + "live/none %.3f (quartiles %.3f–%.3f, %d rounds of %d items)",
-            Figure(lives).median, Figure(nones).median, ratio.median, ratio.lowerQuartile,
-            ratio.upperQuartile, count, workload.contents.count)
-    }
-
-    /// Turn by turn, so that a machine whose speed drifts hits both caches alike.
-    ///
-    /// - Returns: Microseconds per item, under the live budget and under none.
-    private func race(_ workload: Workload, _ round: Int, in workspace: Workspace) async throws -> [Double] {
-        let home = try workspace.makeFolder()
-        var caches: [CacheContender] = []
-        for (name, budget) in [("live", CacheContender.Budget.live), ("none", .none)] {
-            caches.append(
-                try await CacheContender(in: home.appending(path: name), for: workload, budget: budget))
-        }
-        var times = [0.0, 0.0]
-        for (turn, start) in stride(from: 0, to: workload.contents.count, by: Self.turn).enumerated() {
-            for index in (turn + round).isMultiple(of: 2) ? [0, 1] : [1, 0] {
-                let cache = caches[index]
-                let elapsed = try await withTaskExecutorPreference(cache.executor) {
-                    try await cache.run(.store, for: start..<start + Self.turn, of: workload)
-                }
-                times[index] += elapsed / .microseconds(1)
-            }
-        }
-        for cache in caches { try await cache.leave() }
-        workspace.empty(home)
-        return times.map { $0 / Double(workload.contents.count) }
+            Figure(times[0]).median, Figure(times[1]).median, ratio.median, ratio.lowerQuartile,
+            ratio.upperQuartile, race.rounds, workload.count)
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It reads one JSON object per line and answers each by one, `{"nanoseconds": n}` or `{"error": "text"}`. `Performance` in
 /// the documentation lists the requests; `diskcache_peer.py` is an example.
-private final class ProcessContender: WholeJobs {
+private final class ProcessContender: PartialContender {
     private let child: Child
     private let directory: URL
     private let size: Int
