@@ -1,4 +1,5 @@
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// What a downloader has transferred since it was created.
 public struct DownloadTotals: Hashable, Sendable {

@@ -76,3 +76,59 @@ open class PropertyListSerialization: NSObject {
         from data: Data, options opt: ReadOptions = [], format: UnsafeMutablePointer<PropertyListFormat>?
     ) throws -> Any { fatalError() }
 }
+
+open class JSONSerialization: NSObject {
+    // struct JSONSerialization.ReadingOptions : OptionSet, @unchecked Sendable
+    public struct ReadingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static var fragmentsAllowed: ReadingOptions { ReadingOptions(rawValue: 4) }
+    }
+    // class func jsonObject(with data: Data, options opt: JSONSerialization.ReadingOptions = []) throws -> Any
+    open class func jsonObject(with data: Data, options opt: ReadingOptions = []) throws -> Any { fatalError() }
+}
+
+// let NSDebugDescriptionErrorKey: String
+public let NSDebugDescriptionErrorKey = "NSDebugDescription"
+
+// typealias NSRange = _NSRange
+public struct NSRange: Hashable, Sendable {
+    public var location: Int
+    public var length: Int
+    public init(location: Int, length: Int) { (self.location, self.length) = (location, length) }
+}
+
+// let NSNotFound: Int
+public let NSNotFound = Int.max
+
+// class NSTextCheckingResult : NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
+open class NSTextCheckingResult: NSObject, @unchecked Sendable {
+    open var range: NSRange { fatalError() }
+    open var numberOfRanges: Int { 0 }
+    open func range(at idx: Int) -> NSRange { fatalError() }
+}
+
+// class NSRegularExpression : NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
+open class NSRegularExpression: NSObject, @unchecked Sendable {
+    // struct NSRegularExpression.Options : OptionSet, @unchecked Sendable
+    public struct Options: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+    }
+    // struct NSRegularExpression.MatchingOptions : OptionSet, @unchecked Sendable
+    public struct MatchingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static var anchored: MatchingOptions { MatchingOptions(rawValue: 4) }
+    }
+    // init(pattern: String, options: NSRegularExpression.Options = []) throws
+    public init(pattern: String, options: Options = []) throws {}
+    open var pattern: String { "" }
+    // class func escapedPattern(for string: String) -> String
+    open class func escapedPattern(for string: String) -> String { "" }
+    // func firstMatch(in string: String, options: NSRegularExpression.MatchingOptions = [], range: NSRange)
+    //     -> NSTextCheckingResult?
+    open func firstMatch(in string: String, options: MatchingOptions = [], range: NSRange) -> NSTextCheckingResult? {
+        nil
+    }
+}
