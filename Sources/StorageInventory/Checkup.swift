@@ -40,9 +40,9 @@ package struct Checkup {
     private var rule = StorageRules.infos[0]
     private var findings: [Finding] = []
     private var problems: [FileInventory.Problem] = []
-    private var claimed: Set<Int32> = []
+    private var claimed: Set<Int> = []
     /// For each folder, the document that it is part of, such as `Novel.pages`, whose content is its own affair.
-    let packages: [Int32?]
+    let packages: [Int?]
     /// The types of files that the cache did not create. Everything in a package has the type of the package.
     private let types: [FileType?]
 
@@ -55,8 +55,8 @@ package struct Checkup {
         self.packages = packages
         types = inventory.files.map { file in
             guard file.kind == .foreign || file.kind == .promoted else { return nil }
-            guard let package = packages[Int(file.folder)] else { return FileType(file.name) }
-            return inventory.folders[Int(package)].name.lastComponent.flatMap(FileType.init)
+            guard let package = packages[file.folder] else { return FileType(file.name) }
+            return inventory.folders[package].name.lastComponent.flatMap(FileType.init)
         }
         purposes = options.manifest.map { Purposes(of: inventory, by: $0) }
     }
@@ -76,82 +76,74 @@ package struct Checkup {
             checkup.rule = rule.info
             rule.check(&checkup)
         }
-        let order = Severity.allCases
-        let findings = order.flatMap { severity in
+        let findings = Severity.allCases.flatMap { severity in
             checkup.findings.filter { $0.rule.severity == severity }
         }
         return (findings, checkup.problems)
     }
 
+    // MARK: Asking
+
     /// The matching files that no rule has reported yet.
-    func files(where isWanted: (InventoryFile) -> Bool) -> [Int32] {
-        inventory.files.indices.lazy.map(Int32.init)
-            .filter { !claimed.contains($0) && isWanted(file($0)) }
+    func files(where isWanted: (InventoryFile) -> Bool) -> [Int] {
+        inventory.files.indices.filter { !claimed.contains($0) && isWanted(inventory.files[$0]) }
     }
 
-    func file(_ index: Int32) -> InventoryFile { inventory.files[Int(index)] }
-    func type(of index: Int32) -> FileType? { types[Int(index)] }
-    func folder(of file: InventoryFile) -> InventoryFolder { inventory.folders[Int(file.folder)] }
+    func file(_ index: Int) -> InventoryFile { inventory.files[index] }
+    func type(of index: Int) -> FileType? { types[index] }
+    func folder(of file: InventoryFile) -> InventoryFolder { inventory.folders[file.folder] }
 
-    /// The paths of files in an order that does not depend on the walk: by area, Documents first, then by path.
-    func pathsInOrder(of indices: [Int32]) -> [FilePath] {
-        indices.map { (area: file($0).area?.rawValue ?? .max, path: inventory.path(of: file($0))) }
-            .sorted { ($0.area, $0.path.string) < ($1.area, $1.path.string) }.map(\.path)
-    }
+    /// What the manifest says of a file.
+    func entry(of index: Int) -> StorageManifest.Entry? { purposes?[index] }
 
     /// The first `count` bytes of a file, or `nil` if it cannot be read.
-    mutating func beginning(of index: Int32, count: Int) -> [UInt8]? {
-        look(at: index) { [fileSystem] in try fileSystem.bytes(of: $0, count: count) }
+    mutating func beginning(of index: Int, count: Int) -> [UInt8]? {
+        look(at: index) { file, fileSystem in try fileSystem.bytes(of: file, count: count) }
+    }
+
+    /// Whether a file was not read since a time, in milliseconds since 1970, as far as that is known.
+    mutating func isUnread(_ index: Int, since time: Int64) -> Bool {
+        let accessed = look(at: index) { file, fileSystem in try fileSystem.accessTime(of: file) } ?? nil
+        return accessed.map { $0 / 1_000_000 < time } ?? true
     }
 
     /// Opens a file to examine it. A file that cannot be read is recorded as a problem, and skipped by rules.
-    mutating func look<Result>(at index: Int32, _ body: (Descriptor) throws -> Result) -> Result? {
+    mutating func look<Result>(
+        at index: Int, _ body: (Descriptor, any FileSystem) throws -> Result
+    ) -> Result? {
         do {
-            return try reader.withFile(index, of: inventory, body)
+            return try reader.withFile(file(index), of: inventory, body)
         } catch {
             // An invalid item, or a file that has since been replaced by something else, is not a read problem.
-            if let error = FileSystemError(causing: error), !error.isNotRegularFile { note(error, at: index) }
+            if let error = FileSystemError(causing: error), !error.isNotRegularFile {
+                note(error, at: inventory.path(of: file(index)))
+            }
             return nil
         }
     }
 
     /// Whether a file still exists where the walk found it.
-    mutating func isStillThere(_ index: Int32) -> Bool {
+    mutating func isStillThere(_ index: Int) -> Bool {
+        let file = file(index)
         do {
-            return try reader.isThere(index, of: inventory)
+            guard let folder = try reader.folder(file.folder, of: inventory) else { return false }
+            let name = FilePath(root: nil, [file.name])
+            return try fileSystem.attributes(of: name, in: folder.descriptor) != nil
         } catch {
-            note(error, at: index)
+            if !error.isNotFound { note(error, at: inventory.path(of: file)) }
             return false
         }
     }
 
     /// Whether a folder contains nothing but folders now. One that cannot be listed is not known to be empty.
-    mutating func isStillWithoutFiles(_ folder: Int32) -> Bool {
+    mutating func isStillWithoutFiles(_ number: Int) -> Bool {
         do {
-            let entries = try reader.entries(ofFolder: folder, of: inventory)
-            return entries?.allSatisfy { $0.kind == .directory } ?? false
+            guard let folder = try reader.folder(number, of: inventory) else { return false }
+            return try fileSystem.entries(of: folder.descriptor).allSatisfy { $0.kind == .directory }
         } catch {
-            if !error.isNotFound { note(error, at: inventory.path(ofFolder: folder)) }
+            if !error.isNotFound { note(error, at: inventory.path(ofFolder: number)) }
             return false
         }
-    }
-
-    /// Whether the file of a ledger entry exists now: it may have been published after the walk. Returns `true` if this
-    /// cannot be determined.
-    func hasFile(_ entry: LedgerEntry, in area: FilePath) -> Bool {
-        do {
-            let path = entry.location.relative
-            guard let name = path.lastComponent,
-                let folder = try inventory.areaFolder(area, fileSystem)?.open(path.removingLastComponent())
-            else { return false }
-            return try fileSystem.attributes(of: FilePath(root: nil, [name]), in: folder.descriptor) != nil
-        } catch {
-            return !error.isNotFound
-        }
-    }
-
-    private mutating func note(_ error: FileSystemError, at index: Int32) {
-        note(error, at: inventory.path(of: file(index)))
     }
 
     private mutating func note(_ error: FileSystemError, at path: FilePath) {
@@ -159,28 +151,23 @@ package struct Checkup {
         if !problems.contains(problem), !inventory.problems.contains(problem) { problems.append(problem) }
     }
 
-    /// - Parameter folder: What the finding is about, if it is a folder that the rule's remedy can be applied to.
-    mutating func report(_ path: FilePath, _ message: String, folder: Int32? = nil) {
-        report([], at: path, message, folder: folder, isFixable: folder != nil)
-    }
+    // MARK: Reporting
 
-    /// Reports one file.
-    mutating func report(_ index: Int32, _ message: String) {
-        report([index], at: inventory.path(of: file(index)), message)
-    }
-
-    /// Reports several files as one finding.
+    /// Reports files, a folder or something else as one finding.
     ///
     /// - Parameters:
-    ///   - folder: The folder that stands for all of them.
+    ///   - path: That of the folder or else of the file, unless it is another one.
+    ///   - folder: What the finding is about, if it is a folder that the remedy can be applied to; for files, the one
+    ///     that stands for all of them.
     ///   - remedy: That of the rule, unless it depends on the files.
     ///   - isFixable: Whether there is a remedy.
     ///   - isClaiming: Whether other rules do not report the files any more.
     mutating func report(
-        _ indices: [Int32], at path: FilePath, _ message: String, folder: Int32? = nil, remedy: Remedy? = nil,
-        isFixable: Bool = true, isClaiming: Bool = true
+        _ indices: [Int], at path: FilePath? = nil, _ message: String, folder: Int? = nil,
+        remedy: Remedy? = nil, isFixable: Bool = true, isClaiming: Bool = true
     ) {
         let length = indices.reduce(0) { $0 + file($1).countedLength }
+        let path = path ?? folder.map(inventory.path(ofFolder:)) ?? inventory.path(of: file(indices[0]))
         findings.append(
             Finding(
                 rule: rule, path: path, message: message, files: indices.count, length: length,
@@ -191,25 +178,24 @@ package struct Checkup {
     /// Reports the files of each group as one finding, and those without a group individually.
     ///
     /// - Parameters:
-    ///   - groups: The folder that stands for the files of each folder; see ``outermostFolders(where:)``.
+    ///   - groups: The folder that stands for the files of each folder; see ``FileInventory/outermostFolders(where:)``.
     ///   - remedy: That of the rule, unless it depends on the folder.
     mutating func report(
-        _ indices: [Int32], byFolder groups: [Int32?], _ message: String, remedy: Remedy? = nil,
-        isFixable: Bool = true
+        _ indices: [Int], byFolder groups: [Int?], _ message: String, remedy: Remedy? = nil,
+        isFixable: Bool = true, isClaiming: Bool = true
     ) {
-        var members: [Int32: [Int32]] = [:]
+        var members: [Int: [Int]] = [:]
         for index in indices {
-            if let folder = groups[Int(file(index).folder)] {
+            if let folder = groups[file(index).folder] {
                 members[folder, default: []].append(index)
             } else {
-                let path = inventory.path(of: file(index))
-                report([index], at: path, message, remedy: remedy, isFixable: isFixable)
+                report([index], message, remedy: remedy, isFixable: isFixable, isClaiming: isClaiming)
             }
         }
         for (folder, members) in members.sorted(by: { $0.key < $1.key }) {
             report(
-                members, at: inventory.path(ofFolder: folder), message, folder: folder, remedy: remedy,
-                isFixable: isFixable)
+                members, message, folder: folder, remedy: remedy, isFixable: isFixable,
+                isClaiming: isClaiming)
         }
     }
 }
@@ -222,18 +208,17 @@ public struct Finding: Hashable, Sendable {
     /// What is wrong with the files.
     public let message: String
     /// The number of files concerned.
-    public internal(set) var files = 0
+    public let files: Int
     /// The bytes of these files.
-    public internal(set) var length: Int64 = 0
+    public let length: Int64
     /// What a script can do about it; `nil` if it has to be done by hand.
-    package var remedy: Remedy?
+    package let remedy: Remedy?
     /// The files, by their indices in the inventory.
-    var members: [Int32] = []
+    let members: [Int]
     /// The folder that stands for the files, or that the finding is about.
-    var folder: Int32?
+    let folder: Int?
 
-    /// The path of the file, or of the common folder of several files, relative to the container or, for an
-    /// application, to its area.
+    /// The path of the file, or of the common folder of several files, as a container has it.
     public var relativePath: String { path.string }
 }
 

@@ -5,41 +5,38 @@ internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
+// What is wrong by the content of files.
+
 extension Checkup {
-    /// A stored absolute path, which becomes invalid with the next update of the app.
     mutating func findAbsolutePaths() {
-        // Strings that identify an absolute path of a container.
-        let place = inventory.place
-        let ofAreas = [place.areas.documents, place.areas.applicationSupport, place.areas.caches]
-        let needles =
-            ["/Containers/Data/Application/"]
-            + (place.container.map { [$0] } ?? ofAreas).map { $0.string + "/" }
-        let files = self.files { file in
-            if let facts = file.facts, Self.contains(needles, facts.key, facts.source) { return true }
+        let areas = inventory.place.areas
+        let roots =
+            inventory.place.container.map { [$0] }
+            ?? [areas.documents, areas.applicationSupport, areas.caches]
+        let needles = ["/Containers/Data/Application/"] + roots.map { $0.string + "/" }
+        let endings: Set = ["archive", "db", "json", "plist", "sqlite", "sqlite3", "xml"]
+        for index in files(where: { _ in true }) {
+            let file = file(index)
+            if let facts = file.facts {
+                let texts = [facts.key] + [facts.source].compactMap(\.self)
+                if needles.contains(where: { needle in texts.contains { $0.contains(needle) } }) {
+                    report([index], "its key or source contains an absolute path")
+                }
+                continue
+            }
             // Files that list paths are smaller; larger ones hold content.
             guard file.kind == .foreign || file.kind == .configuration, file.length <= 4 << 20,
-                file.area == .applicationSupport || file.area == nil
-            else { return false }
-            return file.name.extension.map {
-                ["archive", "db", "json", "plist", "sqlite", "sqlite3", "xml"].contains($0.lowercased())
-            } ?? false
-        }
-        for index in files {
-            if let facts = file(index).facts {
-                if Self.contains(needles, facts.key, facts.source) {
-                    report(index, "its key or source contains an absolute path")
-                }
-            } else if let bytes = beginning(of: index, count: Int(file(index).length)),
-                needles.contains(where: { Data(bytes).range(of: Data($0.utf8)) != nil })
-            {
-                report(index, "its content contains an absolute path")
+                file.area == .applicationSupport || file.area == nil,
+                let ending = file.name.extension, endings.contains(ending.lowercased()),
+                let bytes = beginning(of: index, count: Int(file.length))
+            else { continue }
+            if needles.contains(where: { Data(bytes).range(of: Data($0.utf8)) != nil }) {
+                report([index], "its content contains an absolute path")
             }
         }
     }
 
-    private static func contains(_ needles: [String], _ key: String, _ source: String?) -> Bool {
-        needles.contains { key.contains($0) || source?.contains($0) == true }
-    }
+    // MARK: Copies
 
     /// In bytes. Where all are items, smaller ones are not compared: they hardly take space, and there are many.
     private static let smallestItem: Int64 = 4096
@@ -48,9 +45,8 @@ extension Checkup {
     /// The number of bytes compared first for files of equal length.
     private static let beginning: Int64 = 4096
 
-    /// Files with the same content.
     mutating func findSameContent() {
-        var byLength: [Int64: [Int32]] = [:]
+        var byLength: [Int64: [Int]] = [:]
         for index in files(where: { !$0.isCountedElsewhere }) {
             let file = self.file(index)
             switch file.kind {
@@ -62,12 +58,12 @@ extension Checkup {
             default: break
             }
         }
-        var twice: [[Int32]] = []
+        var twice: [[Int]] = []
         for (length, indices) in byLength where length >= Self.smallest && indices.count > 1 {
             guard length >= Self.smallestItem || indices.contains(where: { file($0).kind != .item })
             else { continue }
             for alike in similar(indices, length) {
-                twice += groups(of: alike) { checksum($0) }
+                twice += groups(of: alike) { checksum($0, of: length) }
             }
         }
         for indices in twice.sorted(by: { $0[0] < $1[0] }) {
@@ -86,8 +82,8 @@ extension Checkup {
     }
 
     /// Groups of at least two files with the same `mark`, each in the given order.
-    private func groups(of indices: [Int32], by mark: (Int32) -> UInt64?) -> [[Int32]] {
-        var groups: [UInt64: [Int32]] = [:]
+    private func groups(of indices: [Int], by mark: (Int) -> UInt64?) -> [[Int]] {
+        var groups: [UInt64: [Int]] = [:]
         for index in indices {
             if let mark = mark(index) { groups[mark, default: []].append(index) }
         }
@@ -96,33 +92,25 @@ extension Checkup {
 
     /// Groups files of equal length by their first bytes, unless comparing complete files is cheaper: the checksum of
     /// an item is already in its footer, while its first bytes require decoding at least one chunk.
-    private mutating func similar(_ indices: [Int32], _ length: Int64) -> [[Int32]] {
+    private mutating func similar(_ indices: [Int], _ length: Int64) -> [[Int]] {
         let items = Double(indices.count { file($0).kind == .item })
         let decoded = items * Double(min(length, Int64(ItemLimits.chunkBytes)))
         let read = (Double(indices.count) - items) * Double(length)
         guard decoded < read else { return [indices] }
-        return groups(of: indices) { beginningChecksum($0, min(length, Self.beginning)) }
+        return groups(of: indices) { checksum($0, of: min(length, Self.beginning)) }
     }
 
-    private mutating func beginningChecksum(_ index: Int32, _ count: Int64) -> UInt64? {
-        let (fileSystem, codecs) = (fileSystem, codecs)
-        let isItem = file(index).kind == .item
-        return look(at: index) { file in
-            guard isItem else { return try fileSystem.contentChecksum(of: file, count: count) }
+    /// The checksum of the first bytes of a file's content.
+    private mutating func checksum(_ index: Int, of count: Int64) -> UInt64? {
+        let facts = file(index).kind == .item ? file(index).facts : nil
+        return look(at: index) { [codecs] file, fileSystem in
+            guard let facts else { return try fileSystem.contentChecksum(of: file, count: count) }
+            let item = try ItemReader(file, of: fileSystem, codecs: codecs)
+            if count == facts.contentBytes { return item.footer.contentChecksum }
             var checksum = ContentChecksum()
-            var pieces = try ItemReader(file, of: fileSystem, codecs: codecs).pieces(of: 0..<count)
+            var pieces = try item.pieces(of: 0..<count)
             while let piece = try pieces.next() { checksum.update(piece) }
             return checksum.finalize()
-        }
-    }
-
-    private mutating func checksum(_ index: Int32) -> UInt64? {
-        let (fileSystem, codecs) = (fileSystem, codecs)
-        let file = self.file(index)
-        return look(at: index) { descriptor in
-            file.kind == .item
-                ? try ItemReader(descriptor, of: fileSystem, codecs: codecs).footer.contentChecksum
-                : try fileSystem.contentChecksum(of: descriptor, count: file.length)
         }
     }
 
@@ -131,34 +119,34 @@ extension Checkup {
         let candidates = files {
             ($0.kind == .foreign || $0.kind == .promoted) && $0.length > 0 && !$0.isCountedElsewhere
                 && [.documents, .iCloudDrive, .applicationSupport].contains($0.area)
-                && packages[Int($0.folder)] == nil
+                && packages[$0.folder] == nil
         }
         // Swift's `==` takes names for the same that are only canonically equivalent: so do people.
-        var byName: [String: [Int32]] = [:]
-        for index in candidates where isDocument(index) {
+        var byName: [String: [Int]] = [:]
+        for index in candidates {
+            let type = type(of: index)
+            guard file(index).isVisible || type == .text || type?.isDocument == true else { continue }
             byName[file(index).name.string, default: []].append(index)
         }
-        let copies = byName.values.filter { isDiverged($0) }.sorted { $0[0] < $1[0] }
-        for indices in copies {
+        for indices in byName.values.filter(isDiverged).sorted(by: { $0[0] < $1[0] }) {
             // Those of the same content were reported as such. Of those that cannot be read, nobody knows.
             guard indices.allSatisfy({ beginning(of: $0, count: 1) != nil }) else { continue }
             let paths = pathsInOrder(of: indices)
-            report(
-                indices, at: paths[0],
-                "it differs from \(paths.dropFirst().map(\.displayText).joined(separator: ", "))")
+            let others = paths.dropFirst().map(\.displayText).joined(separator: ", ")
+            report(indices, at: paths[0], "it differs from \(others)")
         }
     }
 
-    private func isDocument(_ index: Int32) -> Bool {
-        if file(index).isVisible { return true }
-        let type = self.type(of: index)
-        return type == .text || type?.isDocument == true
-    }
-
     /// Whether files are in several areas, in one of which the user sees them, and not all were put there by the cache.
-    private func isDiverged(_ indices: [Int32]) -> Bool {
+    private func isDiverged(_ indices: [Int]) -> Bool {
         let files = indices.map(file)
         return Set(files.map(\.area)).count > 1 && files.contains(where: \.isVisible)
             && files.contains { $0.kind == .foreign }
+    }
+
+    /// The paths of files in an order that does not depend on the walk: by area, Documents first, then by path.
+    private func pathsInOrder(of indices: [Int]) -> [FilePath] {
+        indices.map { (area: file($0).area?.rawValue ?? .max, path: inventory.path(of: file($0))) }
+            .sorted { ($0.area, $0.path.string) < ($1.area, $1.path.string) }.map(\.path)
     }
 }

@@ -1,6 +1,7 @@
 internal import PrefetchCaching
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
+internal import PrefetchStorageAreas
 internal import SystemPackage
 
 extension InventoryWalk {
@@ -10,32 +11,45 @@ extension InventoryWalk {
         readCatalog()
         var reader = FileReader(fileSystem)
         let codecs = CodecPool(parallelism: 1)
-        for index in items.values where inventory.files[Int(index)].facts == nil {
-            readItem(index, codecs, &reader)
+        for index in items.values where inventory.files[index].facts == nil {
+            readFacts(of: [index], &reader) { file, fileSystem in
+                let footer = try ItemReader(file, of: fileSystem, codecs: codecs).footer
+                return InventoryFile.Facts(
+                    footer.metadata, since: footer.metadata.storedAt, contentBytes: footer.contentBytes)
+            }
         }
-        for (hash, index) in journals { readJournal(index, of: partials[hash], &reader) }
+        for (hash, index) in journals {
+            readFacts(of: [index] + [partials[hash]].compactMap(\.self), &reader) { file, fileSystem in
+                let journal = try PartialJournal(of: file, in: fileSystem)
+                let keptAt = try PartialHead(of: file, in: fileSystem)?.keptAt
+                return InventoryFile.Facts(
+                    journal.metadata, since: keptAt ?? journal.metadata.storedAt,
+                    contentBytes: journal.contentBytes)
+            }
+        }
     }
 
     private mutating func readCatalog() {
-        let path = inventory.place.areas.caches
         do throws(CacheError) {
             let folder: Directory?
             do {
-                folder = try inventory.areaFolder(path, fileSystem)
+                folder = try inventory.openFolder(of: .caches, in: fileSystem)
             } catch {
                 throw .fileSystem(error)
             }
             guard let folder else { return }
             // Interned to save memory, by bytes: Swift's `==` treats canonically equivalent strings as equal.
             var sources: [[UInt8]: String] = [:]
-            inventory.catalogVersion = try CatalogSnapshot.forEach(in: folder, at: path) { entry in
+            inventory.catalogVersion = try CatalogSnapshot.forEach(
+                in: folder, at: inventory.place.areas.caches
+            ) { entry in
                 guard let index = items[entry.key.hash],
-                    inventory.files[Int(index)].length == entry.storedBytes
+                    inventory.files[index].length == entry.storedBytes
                 else { return }
                 let bytes = Array(entry.source.utf8)
                 let source = sources[bytes] ?? entry.source
                 sources[bytes] = source
-                inventory.files[Int(index)].facts = InventoryFile.Facts(
+                inventory.files[index].facts = InventoryFile.Facts(
                     key: entry.key.string, source: source,
                     isUserRequested: entry.intent == .userRequested, since: entry.storedAt,
                     contentBytes: entry.contentBytes)
@@ -43,48 +57,27 @@ extension InventoryWalk {
         } catch {
             inventory.problems.append(
                 .init(
-                    path: inventory.displayed(path),
+                    path: Area.caches.folderInContainer,
                     reason: "the catalog cannot be read (\(error)); the items were read instead"))
         }
     }
 
-    private mutating func readItem(_ index: Int32, _ codecs: CodecPool, _ reader: inout FileReader) {
-        do {
-            guard
-                let footer = try reader.withFile(
-                    index, of: inventory, { try ItemReader($0, of: fileSystem, codecs: codecs).footer })
-            else { return }
-            inventory.files[Int(index)].facts = .init(
-                footer.metadata, since: footer.metadata.storedAt, contentBytes: footer.contentBytes)
-        } catch {
-            note(error, index)
-        }
-    }
-
-    private mutating func readJournal(
-        _ index: Int32, of partial: Int32?, _ reader: inout FileReader
+    /// Reads the first of some files, for the facts about all of them.
+    private mutating func readFacts(
+        of files: [Int], _ reader: inout FileReader,
+        _ read: (Descriptor, any FileSystem) throws -> InventoryFile.Facts
     ) {
         do {
-            let found = try reader.withFile(index, of: inventory) { file in
-                (
-                    try PartialJournal(of: file, in: fileSystem),
-                    try PartialHead(of: file, in: fileSystem)?.keptAt
-                )
+            guard let facts = try reader.withFile(inventory.files[files[0]], of: inventory, read) else {
+                return
             }
-            guard let (journal, keptAt) = found else { return }
-            let facts = InventoryFile.Facts(
-                journal.metadata, since: keptAt ?? journal.metadata.storedAt,
-                contentBytes: journal.contentBytes)
-            for file in [index, partial].compactMap(\.self) { inventory.files[Int(file)].facts = facts }
+            for file in files { inventory.files[file].facts = facts }
         } catch {
-            note(error, index)
+            let cause = FileSystemError(causing: error)
+            if let cause, cause.isNotFound || cause.isNotRegularFile { return }
+            let path = inventory.path(of: inventory.files[files[0]])
+            inventory.problems.append(.init(path: path, reason: "\(error)"))
         }
-    }
-
-    private mutating func note(_ error: any Error, _ index: Int32) {
-        if let error = FileSystemError(causing: error), error.isNotFound || error.isNotRegularFile { return }
-        let path = inventory.path(of: inventory.files[Int(index)])
-        inventory.problems.append(.init(path: path, reason: "\(error)"))
     }
 }
 
@@ -99,7 +92,7 @@ extension InventoryFile.Facts {
 /// Opens files of an inventory. Consecutive files in the same folder share its handle.
 struct FileReader {
     private let fileSystem: any FileSystem
-    private var folder: (number: Int32, handle: Directory)?
+    private var folder: (number: Int, handle: Directory)?
 
     init(_ fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
@@ -109,49 +102,25 @@ struct FileReader {
     ///
     /// - Returns: `nil` if the file no longer exists.
     mutating func withFile<Result>(
-        _ index: Int32, of inventory: FileInventory, _ body: (Descriptor) throws -> Result
+        _ file: InventoryFile, of inventory: FileInventory,
+        _ body: (Descriptor, any FileSystem) throws -> Result
     ) throws -> Result? {
-        let file: Descriptor
-        let name = inventory.files[Int(index)].name
+        let descriptor: Descriptor
         do throws(FileSystemError) {
-            guard let folder = try folder(inventory.files[Int(index)].folder, of: inventory) else {
-                return nil
-            }
+            guard let folder = try folder(file.folder, of: inventory) else { return nil }
+            let name = FilePath(root: nil, [file.name])
             // Otherwise a check would itself be the last use of a file.
-            let mode = OpenMode.readWithoutAccessTime
-            file = try fileSystem.open(FilePath(root: nil, [name]), in: folder.descriptor, mode)
+            descriptor = try fileSystem.open(name, in: folder.descriptor, .readWithoutAccessTime)
         } catch {
             if error.isNotFound { return nil }
             throw error
         }
-        defer { fileSystem.close(file) }
-        return try body(file)
+        defer { fileSystem.close(descriptor) }
+        return try body(descriptor, fileSystem)
     }
 
-    /// Whether a file still exists where the walk found it.
-    mutating func isThere(_ index: Int32, of inventory: FileInventory) throws(FileSystemError) -> Bool {
-        let file = inventory.files[Int(index)]
-        do {
-            guard let folder = try folder(file.folder, of: inventory) else { return false }
-            let name = FilePath(root: nil, [file.name])
-            return try fileSystem.attributes(of: name, in: folder.descriptor) != nil
-        } catch {
-            if error.isNotFound { return false }
-            throw error
-        }
-    }
-
-    /// What is in a folder now; `nil` if it no longer exists.
-    mutating func entries(ofFolder number: Int32, of inventory: FileInventory) throws(FileSystemError)
-        -> [DirectoryEntry]?
-    {
-        guard let folder = try folder(number, of: inventory) else { return nil }
-        return try fileSystem.entries(of: folder.descriptor)
-    }
-
-    mutating func folder(_ number: Int32, of inventory: FileInventory) throws(FileSystemError)
-        -> Directory?
-    {
+    /// A folder that the walk found; `nil` if it no longer exists.
+    mutating func folder(_ number: Int, of inventory: FileInventory) throws(FileSystemError) -> Directory? {
         if let folder, folder.number == number { return folder.handle }
         let root = try Directory(at: inventory.root(ofFolder: number), in: fileSystem)
         guard let handle = try root.open(inventory.pathInWalk(ofFolder: number)) else { return nil }

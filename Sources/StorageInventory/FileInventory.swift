@@ -5,6 +5,7 @@ package import SystemPackage
 
 /// Every file of an application or container, with what is known about it.
 package struct FileInventory: Sendable {
+    /// A folder comes after its parent.
     package internal(set) var folders: [InventoryFolder] = []
     package internal(set) var files: [InventoryFile] = []
     /// The paths that could not be examined or read.
@@ -28,62 +29,173 @@ package struct FileInventory: Sendable {
         package let path: FilePath
         package let reason: String
     }
+}
 
-    /// The path of a folder, relative to the container; for an application as it would be in one, which names the area.
+// MARK: Paths
+
+extension FileInventory {
+    /// The path of a folder as a container has it, such as `Library/Caches/a`, also for an app whose areas are apart from
+    /// each other.
     ///
     /// - Complexity: O(*n*) in the depth.
-    package func path(ofFolder number: Int32) -> FilePath { path(ofFolder: number, [], namingArea: true) }
+    package func path(ofFolder number: Int) -> FilePath {
+        (folders[number].area?.folderInContainer ?? "").pushing(pathInArea(ofFolder: number))
+    }
 
     /// The path of a file; see ``path(ofFolder:)``.
-    package func path(of file: InventoryFile) -> FilePath {
-        path(ofFolder: file.folder, [FilePath(root: nil, [file.name])], namingArea: true)
+    package func path(of file: InventoryFile) -> FilePath { path(ofFolder: file.folder).appending(file.name) }
+
+    /// The path of a folder in its area; outside all areas, that in the container.
+    func pathInArea(ofFolder number: Int) -> FilePath {
+        let lineage = lineage(ofFolder: number)
+        return joined(lineage[((lineage.lastIndex(where: isRootOfArea) ?? 0) + 1)...])
     }
 
     /// The path of a folder below the root of its walk: the container or, for an application, its area.
-    func pathInWalk(ofFolder number: Int32) -> FilePath { path(ofFolder: number, [], namingArea: false) }
+    func pathInWalk(ofFolder number: Int) -> FilePath { joined(lineage(ofFolder: number).dropFirst()) }
 
-    private func path(ofFolder number: Int32, _ last: [FilePath], namingArea: Bool) -> FilePath {
-        var names = last
+    /// Joined at once: appending components one by one would parse the growing path each time.
+    private func joined(_ numbers: ArraySlice<Int>) -> FilePath {
+        FilePath(bytes: numbers.map { folders[$0].name.bytes }.joined(separator: [UInt8(ascii: "/")]))
+    }
+
+    /// The absolute path of the root of the walk that found a folder.
+    func root(ofFolder number: Int) -> FilePath {
         var next = number
-        while let parent = folders[Int(next)].parent {
-            names.append(folders[Int(next)].name)
-            next = parent
-        }
-        if namingArea, place.container == nil, let area = folders[Int(next)].area {
-            names.append(area.folderInContainer)
-        }
-        // Joined at once: appending components one by one would parse the growing path each time.
-        return FilePath(bytes: names.reversed().map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
+        while let parent = folders[next].parent { next = parent }
+        return folders[next].name
+    }
+
+    func absolutePath(ofFolder number: Int) -> FilePath {
+        root(ofFolder: number).lexicallyNormalized().pushing(pathInWalk(ofFolder: number))
+    }
+
+    func absolutePath(of file: InventoryFile) -> FilePath {
+        absolutePath(ofFolder: file.folder).appending(file.name)
+    }
+}
+
+// MARK: Folders
+
+extension FileInventory {
+    /// The folders above a folder, outermost first, and the folder itself.
+    func lineage(ofFolder number: Int) -> [Int] {
+        var lineage = [number]
+        while let parent = folders[lineage[lineage.count - 1]].parent { lineage.append(parent) }
+        return lineage.reversed()
+    }
+
+    /// The innermost folder that some folders are or lie in.
+    func commonFolder(of numbers: Set<Int>) -> Int? {
+        numbers.map(lineage(ofFolder:)).reduce(nil as [Int]?) { common, next in
+            common.map { zip($0, next).prefix { $0 == $1 }.map(\.0) } ?? next
+        }?.last
+    }
+
+    /// The folder around a folder; `nil` for a root of the walk.
+    func parent(of folder: InventoryFolder) -> InventoryFolder? { folder.parent.map { folders[$0] } }
+
+    func isRootOfArea(_ number: Int) -> Bool {
+        let folder = folders[number]
+        guard let area = folder.area else { return false }
+        return parent(of: folder).map { $0.area != area } ?? true
     }
 
     /// For each folder, the outermost of those around it and itself that is wanted.
     ///
     /// - Complexity: O(*n*) in the number of folders.
-    func outermostFolders(where isWanted: (Int32, InventoryFolder) -> Bool) -> [Int32?] {
-        var outermost: [Int32?] = []
+    func outermostFolders(where isWanted: (Int, InventoryFolder) -> Bool) -> [Int?] {
+        var outermost: [Int?] = []
         outermost.reserveCapacity(folders.count)
-        // A folder comes after its parent.
         for (number, folder) in folders.enumerated() {
-            let outer = folder.parent.flatMap { outermost[Int($0)] }
-            outermost.append(outer ?? (isWanted(Int32(number), folder) ? Int32(number) : nil))
+            let outer = folder.parent.flatMap { outermost[$0] }
+            outermost.append(outer ?? (isWanted(number, folder) ? number : nil))
         }
         return outermost
     }
 
     /// The outermost folders with a name that is wanted; see ``outermostFolders(where:)``.
-    func namedFolders(where isWanted: (FilePath.Component) -> Bool) -> [Int32?] {
+    func namedFolders(where isWanted: (FilePath.Component) -> Bool) -> [Int?] {
         outermostFolders { _, folder in
             folder.parent != nil && folder.name.lastComponent.map(isWanted) ?? false
         }
     }
 
-    /// The absolute path of the root of the walk that found a folder.
-    func root(ofFolder number: Int32) -> FilePath {
-        var next = number
-        while let parent = folders[Int(next)].parent { next = parent }
-        return folders[Int(next)].name
+    /// For each folder, how many of some things it and the folders in it hold.
+    ///
+    /// - Parameter numbers: The numbers of the folders that each is in.
+    func counts(in numbers: some Sequence<Int>) -> [Int] {
+        var counts = [Int](repeating: 0, count: folders.count)
+        for number in numbers { counts[number] += 1 }
+        for (number, folder) in folders.enumerated().reversed() {
+            if let parent = folder.parent { counts[parent] += counts[number] }
+        }
+        return counts
     }
 }
+
+// MARK: Finding a file
+
+extension FileInventory {
+    /// The file at a path as a container has it.
+    package func file(at path: FilePath) -> InventoryFile? {
+        let path = path.lexicallyNormalized()
+        return files.first { $0.name == path.lastComponent && self.path(of: $0) == path }
+    }
+
+    /// The file at a path that the system knows, absolute or relative to the working directory. Links on the way to it
+    /// do not matter; a link as its last name is the file itself.
+    package func file(onDisk path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError)
+        -> InventoryFile?
+    {
+        guard let name = path.lastComponent, name.kind == .regular else { return nil }
+        let parent = path.removingLastComponent()
+        guard let identity = try Self.identity(ofFolder: parent.isEmpty ? "." : parent, in: fileSystem)
+        else { return nil }
+        return files.first { $0.name == name && folders[$0.folder].attributes.identity == identity }
+    }
+
+    /// `nil` if there is no folder at the path.
+    private static func identity(ofFolder path: FilePath, in fileSystem: any FileSystem)
+        throws(FileSystemError) -> FileAttributes.Identity?
+    {
+        try ifPresent { () throws(FileSystemError) in
+            let folder = try Directory(at: path, in: fileSystem)
+            return try fileSystem.attributes(of: folder.descriptor).identity
+        }
+    }
+
+    /// The file of a key: what was opened rather than what is cached, and that rather than a part of it.
+    package func file(ofKey key: String) -> InventoryFile? {
+        let bytes = Array(key.utf8)
+        let order: [FileKind] = [.promoted, .item, .staged, .partial, .quarantined]
+        // Several keys may share a file, of whose facts only one speaks.
+        let location = ledger?.entries.first { $0.key.string.utf8.elementsEqual(bytes) }?.location
+        let found = files.filter { file in
+            if let facts = file.facts, facts.key.utf8.elementsEqual(bytes) { return true }
+            guard let location, let entry = ledgerEntry(of: file) else { return false }
+            return entry.location == location
+        }
+        return found.min {
+            (order.firstIndex(of: $0.kind) ?? .max) < (order.firstIndex(of: $1.kind) ?? .max)
+        }
+    }
+
+    /// What the ledger says of a promoted file.
+    package func ledgerEntry(of file: InventoryFile) -> LedgerEntry? {
+        file.facts?.ledgerEntry.flatMap { ledger?.entries[$0] }
+    }
+
+    /// Whether a path is that of a folder: as a container has it, or one that the system knows.
+    package func hasFolder(at path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) -> Bool {
+        let normal = path.lexicallyNormalized()
+        if folders.indices.contains(where: { self.path(ofFolder: $0) == normal }) { return true }
+        guard let identity = try Self.identity(ofFolder: path, in: fileSystem) else { return false }
+        return folders.contains { $0.attributes.identity == identity }
+    }
+}
+
+// MARK: Taking it
 
 extension FileInventory {
     /// Takes an inventory of a container or an application without modifying anything. Blocks a running app at most
@@ -94,15 +206,19 @@ extension FileInventory {
     /// - Complexity: O(*n*) in the number of files, with one `stat` each. Files in locations that are backed up are
     ///   also opened to read their marks, and items missing from the catalog to read their footers.
     package init(of place: InventoryPlace, in fileSystem: any FileSystem) throws(InventoryError) {
-        let roots = try Self.open(place, fileSystem)
         var walk = InventoryWalk(FileInventory(of: place), fileSystem)
-        for (path, area, folder) in roots {
+        var isMissing = true
+        for (path, area) in place.roots {
             do {
-                try walk.walk(folder, at: path, area)
+                try walk.walk(Directory(at: path, in: fileSystem), at: path, area)
+                isMissing = false
             } catch {
-                throw .unreadable(path, error.errno)
+                // An app may not have used all of its areas.
+                if error.isNotFound { continue }
+                throw error.errno == .notDirectory ? .notAFolder(path) : .unreadable(path, error.errno)
             }
         }
+        if isMissing { throw .missing(place.container ?? place.areas.caches) }
         walk.findFacts()
         self = walk.inventory
         // After the walk: the ledger entry of a file is written before the file gets its name.
@@ -110,85 +226,54 @@ extension FileInventory {
         recognisePromotedFiles()
     }
 
-    private static func open(_ place: InventoryPlace, _ fileSystem: any FileSystem) throws(InventoryError)
-        -> [(FilePath, Area?, Directory)]
-    {
-        var opened: [(FilePath, Area?, Directory)] = []
-        for (path, area) in place.roots {
-            do {
-                opened.append((path, area, try Directory(at: path, in: fileSystem)))
-            } catch {
-                // An app may not have used all of its areas.
-                if error.isNotFound { continue }
-                throw error.errno == .notDirectory ? .notAFolder(path) : .unreadable(path, error.errno)
-            }
-        }
-        guard !opened.isEmpty else { throw .missing(place.container ?? place.areas.caches) }
-        return opened
-    }
-
     private mutating func readLedger(in fileSystem: any FileSystem) {
-        let path = place.areas.applicationSupport
         do {
-            guard let support = try areaFolder(path, fileSystem) else { return }
-            ledger = try LedgerSnapshot(in: support, at: path)
+            guard let support = try openFolder(of: .applicationSupport, in: fileSystem) else { return }
+            ledger = try LedgerSnapshot(in: support, at: place.areas.applicationSupport)
         } catch {
             isLedgerKnown = false
             problems.append(
-                Problem(path: displayed(path), reason: "the ledger cannot be read: \(error)"))
+                Problem(
+                    path: Area.applicationSupport.folderInContainer,
+                    reason: "the ledger cannot be read: \(error)"))
         }
     }
 
     /// The folder of an area, or `nil` if it does not exist or is not a folder.
-    func areaFolder(_ path: FilePath, _ fileSystem: any FileSystem) throws(FileSystemError) -> Directory? {
+    func openFolder(of area: Area, in fileSystem: any FileSystem) throws(FileSystemError) -> Directory? {
         try ifPresent { () throws(FileSystemError) -> Directory? in
-            guard let container = place.container else { return try Directory(at: path, in: fileSystem) }
-            let root = try Directory(at: container, in: fileSystem)
-            var relative = path
-            guard relative.removePrefix(container.lexicallyNormalized()) else { return nil }
-            return try root.open(relative)
+            if let container = place.container {
+                return try Directory(at: container, in: fileSystem).open(area.folderInContainer)
+            }
+            guard let path = place.areas.path(of: area) else { return nil }
+            return try Directory(at: path, in: fileSystem)
         } ?? nil
-    }
-
-    /// A path as displayed: relative to the container, if it is in one.
-    package func displayed(_ path: FilePath) -> FilePath {
-        var path = path
-        if let container = place.container { _ = path.removePrefix(container.lexicallyNormalized()) }
-        return path
     }
 
     /// The maximum depth of areas and promoted files: the folder of a destination and the path in a bundle have at most 8
     /// components each, and areas are near the root of a walk.
-    static let deepest = Int32(2 * FolderPath.maximumDepth + 8)
-
-    private struct AreaFolder: Hashable {
-        let area: Area
-        let relative: FilePath
-    }
+    static let deepest = 2 * FolderPath.maximumDepth + 8
 
     /// Classifies files as promoted according to the ledger.
-    mutating func recognisePromotedFiles() {
+    private mutating func recognisePromotedFiles() {
         guard let entries = ledger?.entries, !entries.isEmpty else { return }
-        var expected: [AreaFolder: [FilePath.Component: (entry: Int32, contentBytes: Int64)]] = [:]
+        // By the path as a container has it.
+        var expected: [FilePath: [FilePath.Component: (entry: Int, contentBytes: Int64)]] = [:]
         for (number, entry) in entries.enumerated() {
             for (path, contentBytes) in entry.files {
                 guard let name = path.lastComponent else { continue }
-                let folder = AreaFolder(area: entry.location.area, relative: path.removingLastComponent())
-                expected[folder, default: [:]][name] = (Int32(number), contentBytes)
+                let folder = entry.location.area.folderInContainer.pushing(path.removingLastComponent())
+                expected[folder, default: [:]][name] = (number, contentBytes)
             }
         }
         let names = folders.enumerated().map { number, folder in
-            guard let area = folder.area, folder.depth <= Self.deepest else {
-                return [FilePath.Component: (entry: Int32, contentBytes: Int64)]()
-            }
-            let relative = pathInArea(ofFolder: Int32(number))
-            return expected[AreaFolder(area: area, relative: relative)] ?? [:]
+            folder.area == nil || folder.depth > Self.deepest ? nil : expected[path(ofFolder: number)]
         }
         for index in files.indices where files[index].kind == .foreign || files[index].kind == .tag {
-            guard let (number, contentBytes) = names[Int(files[index].folder)][files[index].name] else {
+            guard let (number, contentBytes) = names[files[index].folder]?[files[index].name] else {
                 continue
             }
-            let entry = entries[Int(number)]
+            let entry = entries[number]
             files[index].kind = .promoted
             files[index].isBackupIntended = files[index].isBackupIntended && !entry.isExcluded
             files[index].facts = InventoryFile.Facts(
@@ -244,6 +329,19 @@ package struct InventoryPlace: Sendable {
             if let path = areas.path(of: area) { inner[path.lexicallyNormalized()] = area }
         }
         return inner
+    }
+}
+
+extension Area {
+    /// Where a container has the area, see `StorageAreas.container(at:)`.
+    package var folderInContainer: FilePath {
+        switch self {
+        case .documents: "Documents"
+        case .applicationSupport: "Library/Application Support"
+        case .caches: "Library/Caches"
+        case .temporary: "tmp"
+        case .iCloudDrive: "Library/Mobile Documents"
+        }
     }
 }
 

@@ -29,8 +29,7 @@ enum FileType: Sendable, Hashable {
                 kdbx key kra logicx mscz numbers odg odp ods odt ora pages ppt pptm pptx procreate psb psd \
                 pxd rtf rtfd sketch tex vsdx xcf xls xlsm xlsx
                 """
-            ),
-            (.importedDocument, "azw azw3 cb7 cbr cbt cbz djvu epub fb2 ibooks mobi pdf xps"),
+            ), (.importedDocument, "azw azw3 cb7 cbr cbt cbz djvu epub fb2 ibooks mobi pdf xps"),
             (.text, "csv markdown md tsv txt"),
             (
                 .media,
@@ -47,9 +46,7 @@ enum FileType: Sendable, Hashable {
             (.settings, "cfg conf config ini lock pid plist prefs properties state"),
             (
                 .database,
-                """
-                cblite2 db db3 duckdb gpkg ldb lmdb mbtiles realm s3db sqlite sqlite3 sqlitedb sst storedata
-                """
+                "cblite2 db db3 duckdb gpkg ldb lmdb mbtiles realm s3db sqlite sqlite3 sqlitedb sst storedata"
             ),
             (.unfinishedDownload, "aria2 crdownload download filepart opdownload part partial tmp"),
         ]
@@ -107,30 +104,84 @@ extension FilePath.Component {
     /// Whether the name was made by a program: a UUID, or at least 16 hexadecimal digits, before the extension. Digits
     /// only, or letters only, may be a date or a word.
     var isMachineMade: Bool {
-        var digits = Array(stem.utf8)
-        if digits.count == 36, [8, 13, 18, 23].allSatisfy({ digits[$0] == UInt8(ascii: "-") }) {
-            digits.removeAll { $0 == UInt8(ascii: "-") }
-            guard digits.count == 32 else { return false }
-            return digits.allSatisfy(\.isHexadecimal)
-        }
-        return digits.count >= 16 && digits.allSatisfy(\.isHexadecimal)
-            && digits.contains(where: \.isDecimal) && !digits.allSatisfy(\.isDecimal)
+        let stem = stem
+        guard stem.allSatisfy({ $0.isASCII && ($0.isHexDigit || $0 == "-") }) else { return false }
+        let lengths = stem.split(separator: "-", omittingEmptySubsequences: false).map(\.count)
+        return lengths == [8, 4, 4, 4, 12]
+            || lengths.count == 1 && lengths[0] >= 16 && stem.contains(where: \.isNumber)
+                && stem.contains(where: \.isLetter)
     }
 
     /// Whether the name is a bundle identifier: reverse DNS, such as `org.example.podcasts`.
     var isBundleIdentifier: Bool {
-        let parts = string.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let parts = string.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count >= 2
             && parts.allSatisfy { part in
-                !part.isEmpty && part.allSatisfy { $0.isLetter || $0.isDecimal || $0 == UInt8(ascii: "-") }
+                !part.isEmpty && part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
             }
     }
 }
 
-extension UInt8 {
-    fileprivate var isDecimal: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
-    fileprivate var isHexadecimal: Bool {
-        isDecimal || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
+// MARK: Databases
+
+/// The databases that apps use, recognised by a magic number, and else by the name that they usually have.
+enum DatabaseFormat {
+    private static let magic: [(offset: Int, bytes: [UInt8])] = [
+        (0, Array("SQLite format 3\0".utf8)),  // sqlite.org/fileformat.html
+        (16, Array("T-DB".utf8)),  // Realm
+        (16, [0xDE, 0xC0, 0xEF, 0xBE]),  // LMDB
+        (8, Array("DUCK".utf8)),  // DuckDB
+        (12, [0x62, 0x31, 0x05, 0x00]), (12, [0x61, 0x15, 0x06, 0x00]),  // Berkeley DB: tree, hash
+        (0, [0xCE, 0x9A, 0x57, 0x13]), (0, [0xCF, 0x9A, 0x57, 0x13]),  // GDBM
+    ]
+
+    /// How many bytes of a file tell its format.
+    static let beginning = 20
+
+    /// Whether a database begins with `bytes`.
+    static func isBeginning(_ bytes: [UInt8]) -> Bool {
+        magic.contains { bytes.dropFirst($0.offset).starts(with: $0.bytes) }
+    }
+
+    /// Whether a folder is a database as a whole, by its name.
+    static func isFolder(_ name: FilePath.Component) -> Bool {
+        switch name.extension?.lowercased() {
+        case "cblite2", "leveldb", "rocksdb": true
+        // Beside a Realm file, and beside a store of Core Data for its large values.
+        case "management": name.stem.hasSuffix(".realm")
+        default: name.string.hasSuffix("_SUPPORT")
+        }
+    }
+}
+
+/// The files that databases keep beside them, such as a journal.
+struct SideFiles {
+    private static let endings = ["-journal", "-shm", "-wal", "-lock", ".wal", ".lock", ".note"]
+
+    private struct Main: Hashable {
+        let folder: Int
+        let name: FilePath.Component
+    }
+
+    private var sides: [Main: [Int]] = [:]
+
+    /// Finds the files whose names make them side files of another, if there is one.
+    init(among files: [Int], of inventory: FileInventory) {
+        for index in files {
+            let file = inventory.files[index]
+            let name = FilePath(root: nil, [file.name]).bytes
+            guard
+                let ending = Self.endings.first(where: { name.reversed().starts(with: $0.utf8.reversed()) }),
+                let main = FilePath(bytes: name.dropLast(ending.utf8.count)).lastComponent
+            else { continue }
+            sides[Main(folder: file.folder, name: main), default: []].append(index)
+        }
+    }
+
+    func sides(of file: InventoryFile) -> [Int] { sides[Main(folder: file.folder, name: file.name)] ?? [] }
+
+    /// The side files whose main file is named as a database, whether or not it is there.
+    var ofDatabases: [Int] {
+        sides.filter { FileType($0.key.name) == .database }.values.joined().sorted()
     }
 }

@@ -93,31 +93,33 @@ package struct FixScript {
         comment("")
         comment("\(finding.path.displayText): \(finding.message) [\(finding.rule.name)]")
         guard let remedy = finding.remedy else { return comment("By hand: \(finding.rule.fix)") }
-        let folder = finding.folder.map { (number: $0, path: inventory.absolutePath(ofFolder: $0)) }
-        switch (remedy, folder) {
-        case (.exclude, let folder?): command("exclude", folder.path)
-        case (.include, let folder?):
-            guard !inventory.folders[Int(folder.number)].isTagged else {
-                return comment("By hand: remove its CACHEDIR.TAG.")
-            }
-            try include(folder.path)
-        case (.removeFolder, let folder?): removeFolders(in: folder.number)
-        case (.restrict, let folder?): command("chmod 700", folder.path)
-        case (.removeFolder, nil), (.restrict, nil): break
-        case (.tag, _): command("tag", inventory.place.areas.caches)
-        case (.exclude, nil):
-            for index in finding.members {
-                let file = inventory.files[Int(index)]
+        let files = finding.members.map { inventory.files[$0] }
+        let folder = finding.folder.map(inventory.absolutePath(ofFolder:))
+        switch remedy {
+        case .exclude:
+            if let folder { return command("exclude", folder) }
+            for file in files {
                 if file.kind == .promoted, file.isBackupIntended {
-                    left(index, "it was opened with the policy to back it up")
+                    left(file, "it was opened with the policy to back it up")
                 } else {
-                    command("exclude", inventory.absolutePath(of: index))
+                    command("exclude", inventory.absolutePath(of: file))
                 }
             }
-        case (.include, nil):
-            for index in finding.members { try include(inventory.absolutePath(of: index)) }
-        case (.move(let area), _): for index in finding.members { try move(index, to: area) }
-        case (.discard, _): for index in finding.members { discard(index) }
+        case .include:
+            if let number = finding.folder, inventory.folders[number].isTagged {
+                return comment("By hand: remove its CACHEDIR.TAG.")
+            }
+            for path in folder.map({ [$0] }) ?? files.map(inventory.absolutePath(of:)) { try include(path) }
+        case .move(let area): for file in files { try move(file, to: area) }
+        case .discard: for file in files { discard(file) }
+        case .removeFolder:
+            // A folder comes after its parent.
+            for number in inventory.folders.indices.reversed()
+            where finding.folder.map(inventory.lineage(ofFolder: number).contains) == true {
+                removeFolderIfEmpty(number)
+            }
+        case .restrict: if let folder { command("chmod 700", folder) }
+        case .tag: command("tag", inventory.place.areas.caches)
         }
         // The deepest first.
         for path in emptied.sorted(by: { $1.bytes.lexicographicallyPrecedes($0.bytes) }) {
@@ -127,31 +129,26 @@ package struct FixScript {
     }
 
     private mutating func include(_ path: FilePath) throws(FileSystemError) {
-        var isMarked = false
+        let marks: Exclusions
         do {
-            isMarked = try fileSystem.withFile(path, in: .workingDirectory, .readWithoutAccessTime) {
-                file throws(FileSystemError) in
-                let mark = BackupMark(fileSystem: fileSystem)
-                if try mark.isNoDump(file) { return true }
-                if try mark.attribute(BackupMark.xdgAttribute, of: file) != nil { return true }
-                return try mark.attribute(BackupMark.appleAttribute, of: file) != nil
+            marks = try fileSystem.withFile(path, in: .workingDirectory, .readWithoutAccessTime) {
+                file throws(FileSystemError) in try Exclusions(markedOn: file, in: fileSystem)
             }
         } catch {
             guard error.isNotFound else { throw error }
             return comment("left \(path.displayText): it is gone")
         }
-        if isMarked {
-            command("include", path)
-        } else {
+        if marks.isEmpty {
             comment("left \(path.displayText): a folder above it, or its CACHEDIR.TAG, excludes it")
+        } else {
+            command("include", path)
         }
     }
 
-    private mutating func move(_ index: Int32, to area: Area) throws {
-        let file = inventory.files[Int(index)]
-        guard file.kind == .foreign else { return left(index, "it belongs to the cache") }
+    private mutating func move(_ file: InventoryFile, to area: Area) throws {
+        guard file.kind == .foreign else { return left(file, "it belongs to the cache") }
         guard let root = inventory.place.areas.path(of: area) else {
-            return left(index, "there is no \(area.name) here")
+            return left(file, "there is no \(area.name) here")
         }
         var path = inventory.pathInArea(ofFolder: file.folder)
         if file.area == nil { _ = path.removePrefix("Library") }
@@ -160,46 +157,32 @@ package struct FixScript {
         for component in path.components {
             folder.append(component)
             if try fileSystem.attributes(of: folder, in: .workingDirectory)?.kind == .symbolicLink {
-                return left(index, "\(folder.displayText) is a link")
+                return left(file, "\(folder.displayText) is a link")
             }
         }
-        command("move", inventory.absolutePath(of: index), folder.appending(file.name))
+        command("move", inventory.absolutePath(of: file), folder.appending(file.name))
         removeFolderIfEmpty(file.folder)
     }
 
-    private mutating func discard(_ index: Int32) {
-        let file = inventory.files[Int(index)]
-        guard file.kind == .foreign else { return left(index, "it belongs to the cache") }
+    private mutating func discard(_ file: InventoryFile) {
+        guard file.kind == .foreign else { return left(file, "it belongs to the cache") }
         // Under its area, since names may repeat.
         let area = FilePath(file.area?.name ?? "other")
         let path = area.pushing(inventory.pathInArea(ofFolder: file.folder)).appending(file.name)
-        script += Array("move ".utf8) + Self.quoted(inventory.absolutePath(of: index))
+        script += Array("move ".utf8) + Self.quoted(inventory.absolutePath(of: file))
         script += Array(" \"$discarded\"/".utf8) + Self.quoted(path) + Array("\n".utf8)
         removeFolderIfEmpty(file.folder)
     }
 
-    // MARK: Folders
-
-    /// Removes a folder that holds nothing but folders, and those around it that only held it.
-    private mutating func removeFolders(in folder: Int32) {
-        // A folder comes after its parent.
-        for number in inventory.folders.indices.reversed().map(Int32.init)
-        where inventory.lineage(ofFolder: number).contains(folder) {
-            removeFolderIfEmpty(number)
-        }
-    }
-
     /// Removes a folder if it is empty, and then those around it.
-    private mutating func removeFolderIfEmpty(_ number: Int32) {
-        var next: Int32? = number
-        while let number = next {
-            let folder = inventory.folders[Int(number)]
+    private mutating func removeFolderIfEmpty(_ number: Int) {
+        for number in inventory.lineage(ofFolder: number).reversed() {
+            let folder = inventory.folders[number]
             // What is marked or tagged was made on purpose.
             guard folder.parent != nil, !inventory.isRootOfArea(number), folder.role?.isOwn != true,
                 !folder.isExcludedItself
             else { return }
             emptied.insert(inventory.absolutePath(ofFolder: number))
-            next = folder.parent
         }
     }
 
@@ -216,8 +199,8 @@ package struct FixScript {
         script += Array((line.isEmpty ? "\n" : "# \(line)\n").utf8)
     }
 
-    private mutating func left(_ index: Int32, _ reason: String) {
-        comment("left \(inventory.displayed(inventory.absolutePath(of: index)).displayText): \(reason)")
+    private mutating func left(_ file: InventoryFile, _ reason: String) {
+        comment("left \(inventory.path(of: file).displayText): \(reason)")
     }
 
     /// Paths are absolute: none looks like an option.
@@ -231,12 +214,5 @@ package struct FixScript {
     private static func quoted(_ path: FilePath) -> [UInt8] {
         let quote = UInt8(ascii: "'")
         return [quote] + path.bytes.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] } + [quote]
-    }
-}
-
-extension FileInventory {
-    func absolutePath(of index: Int32) -> FilePath {
-        let file = files[Int(index)]
-        return absolutePath(ofFolder: file.folder).appending(file.name)
     }
 }

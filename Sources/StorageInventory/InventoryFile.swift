@@ -6,7 +6,7 @@ package import SystemPackage
 /// A file found by a walk. Symbolic links and special files count as files.
 package struct InventoryFile: Sendable {
     /// The index of its folder.
-    package let folder: Int32
+    package let folder: Int
     package let name: FilePath.Component
     package var kind: FileKind
     /// Length in bytes.
@@ -15,7 +15,6 @@ package struct InventoryFile: Sendable {
     package let allocated: Int64
     /// Whether the bytes were already counted for another hard link to the file, or through a bind mount.
     package let isCountedElsewhere: Bool
-    package let linkCount: UInt32
     package let identity: FileAttributes.Identity
     /// Last modification, in milliseconds since 1970.
     package let modified: Int64
@@ -37,7 +36,7 @@ package struct InventoryFile: Sendable {
         package let since: Int64
         package let contentBytes: Int64
         /// The index of its entry in the ledger.
-        package var ledgerEntry: Int32?
+        package var ledgerEntry: Int?
     }
 
     /// Whether a full backup contains the file, according to the rules that apply to the location.
@@ -47,12 +46,14 @@ package struct InventoryFile: Sendable {
     package var countedLength: Int64 { isCountedElsewhere ? 0 : length }
 
     /// Whether the file is visible to the user in a file browser, which does not show hidden files.
-    package var isVisible: Bool {
-        (area?.promise.isVisibleToUser ?? false) && !name.string.hasPrefix(".")
-    }
+    package var isVisible: Bool { area?.promise.isVisibleToUser == true && !name.string.hasPrefix(".") }
 
     /// Whether the system may delete the file, to free space or because it is old.
     package var isPurgeable: Bool { area.map { $0.promise.purge != .never } ?? false }
+
+    /// Whether the file is where everything is backed up, unless something excludes it. The area of an app on Linux
+    /// decides nothing, but its files are judged alike.
+    var isWhereBackedUp: Bool { area.map { $0.promise.backup == .backedUp } ?? true }
 
     /// When the file was stored, opened or last changed, in milliseconds since 1970.
     package var since: Int64 { facts?.since ?? modified }
@@ -61,7 +62,7 @@ package struct InventoryFile: Sendable {
 /// The role of a file in the cache.
 ///
 /// Raw values are printed by `cachectl inventory --json` and never change meaning.
-package enum FileKind: String, Sendable, Hashable, CaseIterable, Comparable {
+package enum FileKind: String, Sendable, Hashable, CaseIterable {
     /// A cached item.
     case item
     /// The bytes of an item whose store is in progress or was interrupted.
@@ -83,21 +84,16 @@ package enum FileKind: String, Sendable, Hashable, CaseIterable, Comparable {
     case link
     /// A socket, a pipe or a device.
     case special
-
-    /// Compares by declaration order.
-    package static func < (left: FileKind, right: FileKind) -> Bool { left.position < right.position }
-
-    private var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// A folder found by a walk.
 package struct InventoryFolder: Sendable {
     /// The index of its parent folder; `nil` for a root of the walk.
-    package let parent: Int32?
+    package let parent: Int?
     /// The name in the parent folder; for a root of the walk, its full path.
     package let name: FilePath
     /// The depth below the root of the walk.
-    package let depth: Int32
+    package let depth: Int
     /// `nil` for a folder of a container outside all areas, such as `Library/Preferences`.
     package let area: Area?
     /// The role of the folder in the cache, if any.
@@ -140,20 +136,18 @@ package struct Exclusions: OptionSet, Hashable, Sendable {
     /// Reads the marks of an open file or folder. Marks that the file system does not support count as absent.
     init(markedOn file: Descriptor, in fileSystem: any FileSystem) throws(FileSystemError) {
         let mark = BackupMark(fileSystem: fileSystem)
-        self = []
-        if try mark.isNoDump(file) { insert(.noDump) }
+        self = try mark.isNoDump(file) ? .noDump : []
         if try mark.attribute(BackupMark.xdgAttribute, of: file) == BackupMark.xdgExcluded {
             insert(.xdgAttribute)
         }
         if try mark.attribute(BackupMark.appleAttribute, of: file) != nil { insert(.appleAttribute) }
     }
 
-    /// The names of the members in JSON and CSV.
-    package var names: [String] {
-        let named: [(Exclusions, String)] = [
-            (.area, "area"), (.cacheTag, "cacheTag"), (.noDump, "noDump"), (.xdgAttribute, "xdgAttribute"),
-            (.appleAttribute, "appleAttribute"),
-        ]
-        return named.filter { contains($0.0) }.map(\.1)
-    }
+    /// The members, each with its name in JSON and CSV.
+    static let named: [(member: Exclusions, name: String)] = [
+        (.area, "area"), (.cacheTag, "cacheTag"), (.noDump, "noDump"), (.xdgAttribute, "xdgAttribute"),
+        (.appleAttribute, "appleAttribute"),
+    ]
+
+    package var names: [String] { Self.named.filter { contains($0.member) }.map(\.name) }
 }

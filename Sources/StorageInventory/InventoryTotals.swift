@@ -34,11 +34,7 @@ package struct InventoryTotals: Sendable {
     /// Bytes that a backup should contain.
     package private(set) var intendedBackupLength: Int64 = 0
     /// Excluded bytes by ``Exclusions/names``. Bytes excluded for several reasons count for each of them.
-    package var excludedLength: [String: Int64] {
-        lengthByExclusions.reduce(into: [:]) { sums, entry in
-            for name in Exclusions(rawValue: entry.key).names { sums[name, default: 0] += entry.value }
-        }
-    }
+    package private(set) var excludedLength: [String: Int64] = [:]
 
     /// Bytes allocated on the volume that a device's settings show as "Documents & Data".
     package private(set) var documentsAndData: Int64 = 0
@@ -53,6 +49,7 @@ package struct InventoryTotals: Sendable {
     /// - Complexity: O(*n*) in the number of files and folders.
     package init(of inventory: FileInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
         var byKind: [Area?: [FileKind: Group]] = [:]
+        var lengths: [Exclusions: Int64] = [:]
         // A file with several hard links counts once if any of them is backed up, whichever was found first.
         var counted = OncePerFile()
         var backedUp = OncePerFile()
@@ -66,9 +63,7 @@ package struct InventoryTotals: Sendable {
             ].add(file, isFirst: isFirst, backedUp: length)
             backupLength += length
             if file.isBackupIntended { intendedBackupLength += wanted.length(of: file) }
-            if !file.isBackedUp {
-                lengthByExclusions[file.exclusions.rawValue, default: 0] += excluded.length(of: file)
-            }
+            if !file.isBackedUp { lengths[file.exclusions, default: 0] += excluded.length(of: file) }
             if isFirst { count(file.allocated, in: file.area) }
         }
         for folder in inventory.folders {
@@ -77,12 +72,13 @@ package struct InventoryTotals: Sendable {
             folderAllocation += folder.attributes.allocated
             count(folder.attributes.allocated, in: folder.area)
         }
-        groups = byKind.values.flatMap(\.values).sorted {
-            ($0.area?.rawValue ?? .max, $0.kind) < ($1.area?.rawValue ?? .max, $1.kind)
+        groups = (Area.allCases + [nil]).flatMap { area in
+            FileKind.allCases.compactMap { byKind[area]?[$0] }
+        }
+        for (exclusions, length) in lengths {
+            for name in exclusions.names { excludedLength[name, default: 0] += length }
         }
     }
-
-    private var lengthByExclusions: [UInt8: Int64] = [:]
 
     /// Files outside the areas, such as preferences, count as the app's data.
     private mutating func count(_ allocated: Int64, in area: Area?) {

@@ -27,8 +27,8 @@ public struct RuleInfo: Sendable, Hashable {
 
     /// The titles of what the rule is based on.
     public var guideline: String {
-        let sources = statements.map(\.source)
-        let titles = sources.indices.filter { !sources[..<$0].contains(sources[$0]) }.map { sources[$0] }
+        var titles: [String] = []
+        for source in statements.map(\.source) where !titles.contains(source) { titles.append(source) }
         return titles.isEmpty ? "Contracts of this package" : titles.joined(separator: ", ")
     }
 }
@@ -138,10 +138,7 @@ package enum StorageRules {
             "user-data-purgeable", .error, [.t24, .b5, .b8],
             "A file that looks like the user's work is where the system may delete it.",
             fix: "Move it to Documents, or to Application Support.", by: .move(.documents)
-        ) { checkup in
-            let files = checkup.files { $0.kind == .foreign && $0.isPurgeable }
-            checkup.reportIrreplaceable(among: files)
-        },
+        ) { $0.reportIrreplaceable(among: $0.files { $0.kind == .foreign && $0.isPurgeable }) },
         StorageRule(
             "left-in-tmp", .warning, [.t28, .t29, .g3, .b7],
             "A temporary file was not deleted after use.",
@@ -161,27 +158,18 @@ package enum StorageRules {
             "log-among-documents", .warning, [.t10, .t13, .t18],
             "A log is among the documents that the user sees.",
             fix: "Move it to Caches, or to Application Support.", by: .move(.caches)
-        ) { checkup in
-            checkup.reportDocuments("it is a log") { type, _ in type == .log }
-        },
+        ) { $0.reportDocuments("it is a log") { type, _ in type == .log } },
         StorageRule(
             "settings-among-documents", .warning, [.t13, .t18, .t31],
             "A file with settings or the app's state is among the documents that the user sees.",
             fix: "Move it to Application Support.", by: .move(.applicationSupport)
-        ) { checkup in
-            checkup.reportDocuments("it holds settings or state, by its name") { type, _ in type == .settings
-            }
-        },
+        ) { $0.reportDocuments("it holds settings or state, by its name") { type, _ in type == .settings } },
         StorageRule(
             "machine-name-among-documents", .warning, [.t10, .t18],
             "A file among the documents that the user sees has a name that only a program understands.",
             fix: "Give it the name that the user knows, or move it to Application Support.",
             by: .move(.applicationSupport)
-        ) { checkup in
-            checkup.reportDocuments("the user cannot tell from its name what it is") { _, name in
-                name.isMachineMade
-            }
-        },
+        ) { $0.reportDocuments("the user cannot tell from its name what it is") { $1.isMachineMade } },
         StorageRule(
             "user-data-excluded", .error, [.t8, .g4b, .b10],
             "A file that cannot be downloaded again, or that should be backed up, is excluded from backups.",

@@ -23,14 +23,14 @@ extension StorageManifest {
                 Entry(pattern: $0, what: "", why: "", area: nil, backup: .system, regenerable: .no)
             })
         let explained = Purposes(of: inventory, by: bare).files { _ in true }
-        var rules: [Int32: Set<String>] = [:]
+        var rules: [Int: Set<String>] = [:]
         for finding in findings {
             for file in finding.members { rules[file, default: []].insert(finding.rule.name) }
         }
         self.init(
             app: app,
             entries: explained.map { entry, files in
-                var entry = Entry(draft: entry.pattern, for: files.map { inventory.files[Int($0)] }, app: app)
+                var entry = Entry(draft: entry.pattern, for: files.map { inventory.files[$0] }, app: app)
                 let reported = files.reduce(into: Set<String>()) { $0.formUnion(rules[$1] ?? []) }.sorted()
                 if !reported.isEmpty { entry.what += "; a check reports \(reported.joined(separator: ", "))" }
                 return entry
@@ -93,7 +93,7 @@ extension InventoryFile {
 private struct DraftPatterns {
     private struct Group: Hashable {
         /// The folder directly below an area, or the root of the area.
-        let unit: Int32
+        let unit: Int
         let type: String?
     }
 
@@ -117,13 +117,13 @@ private struct DraftPatterns {
     init(of inventory: FileInventory) {
         self.inventory = inventory
         let units = Self.units(of: inventory)
-        var groups: [Group: [Int32]] = [:]
+        var groups: [Group: [Int]] = [:]
         for (index, file) in inventory.files.enumerated() where file.kind.ownPurpose == nil {
-            groups[Group(unit: units[Int(file.folder)], type: file.type), default: []].append(Int32(index))
+            groups[Group(unit: units[file.folder], type: file.type), default: []].append(index)
         }
-        var single: [Int32: [Int32]] = [:]
+        var single: [Int: [Int]] = [:]
         for (group, files) in groups {
-            if files.count == 1, !inventory.files[Int(files[0])].isVisible {
+            if files.count == 1, !inventory.files[files[0]].isVisible {
                 single[group.unit, default: []].append(files[0])
             } else {
                 // Users name their documents as they like: the next one has another name.
@@ -136,34 +136,30 @@ private struct DraftPatterns {
             } else {
                 for file in files {
                     texts.insert(
-                        PathPattern.text(for: inventory.containerPath(of: inventory.files[Int(file)])))
+                        PathPattern.text(for: inventory.path(of: inventory.files[file])))
                 }
             }
         }
     }
 
     /// Adds the pattern of files that lie in one folder or in several.
-    private mutating func add(_ files: [Int32], ending: String) {
-        let folders = Set(files.map { inventory.files[Int($0)].folder })
-        let common = folders.map(inventory.lineage(ofFolder:)).reduce(nil as [Int32]?) { common, next in
-            guard let common else { return next }
-            return zip(common, next).prefix { $0 == $1 }.map(\.0)
-        }
-        guard let folder = common?.last else { return }
-        let path = PathPattern.text(for: inventory.containerPath(ofFolder: folder))
+    private mutating func add(_ files: [Int], ending: String) {
+        let folders = Set(files.map { inventory.files[$0].folder })
+        guard let folder = inventory.commonFolder(of: folders) else { return }
+        let path = PathPattern.text(for: inventory.path(ofFolder: folder))
         texts.insert((path.isEmpty ? "" : path + "/") + (folders.count == 1 ? "" : "**/") + ending)
     }
 
     /// For each folder, the one directly below an area that it is or lies in; outside the areas, one below `Library`.
-    private static func units(of inventory: FileInventory) -> [Int32] {
-        var units: [Int32] = []
+    private static func units(of inventory: FileInventory) -> [Int] {
+        var units: [Int] = []
         var depths: [Int] = []
         for (number, folder) in inventory.folders.enumerated() {
-            let number = Int32(number)
-            let depth = inventory.isRootOfArea(number) ? 0 : folder.parent.map { depths[Int($0)] + 1 } ?? 0
+            let number = number
+            let depth = inventory.isRootOfArea(number) ? 0 : folder.parent.map { depths[$0] + 1 } ?? 0
             depths.append(depth)
             let isUnit = depth <= (folder.area == nil ? 2 : 1)
-            units.append(isUnit ? number : folder.parent.map { units[Int($0)] } ?? number)
+            units.append(isUnit ? number : folder.parent.map { units[$0] } ?? number)
         }
         return units
     }

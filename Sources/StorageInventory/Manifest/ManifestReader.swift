@@ -78,8 +78,7 @@ package enum ManifestError: Error, Hashable, Sendable, CustomStringConvertible {
                     context.codingPath,
                     "this is something else: write \(Self.meaning(of: context.codingPath.last))"
                 )
-            case DecodingError.dataCorrupted(let context):
-                (context.codingPath, context.debugDescription)
+            case DecodingError.dataCorrupted(let context): (context.codingPath, context.debugDescription)
             default:
                 ([], "this is not JSON: \((error as NSError).userInfo[NSDebugDescriptionErrorKey] ?? error)")
             }
@@ -90,9 +89,8 @@ package enum ManifestError: Error, Hashable, Sendable, CustomStringConvertible {
         self = .invalid(file, at: place, reason: reason)
     }
 
-    private static func meaning(of key: (any CodingKey)?) -> String {
-        guard let name = key?.stringValue else { return "an object in braces" }
-        return StorageManifest.Key(rawValue: name)?.meaning ?? StorageManifest.Member(rawValue: name)?.meaning
+    fileprivate static func meaning(of key: (any CodingKey)?) -> String {
+        (key as? StorageManifest.Key)?.meaning ?? (key as? StorageManifest.Member)?.meaning
             ?? "an object in braces"
     }
 }
@@ -115,56 +113,71 @@ extension StorageManifest: Decodable {
 
     package init(from decoder: any Decoder) throws {
         let members = try Members<Member>(of: decoder)
-        let version = try members.values.decode(Double.self, forKey: .version)
-        guard version == Double(Self.version) else {
-            throw members.fault(
-                .version,
-                version > Double(Self.version)
-                    ? "this is a newer version, and this tool knows version \(Self.version): update the tool"
-                    : "there is no such version: write \(Self.version)")
+        let (version, known) = (try members.values.decode(Double.self, forKey: .version), Self.version)
+        if version > Double(known) {
+            let reason = "this is a newer version, and this tool knows version \(known): update the tool"
+            throw members.fault(.version, reason)
         }
-        _ = try members.text(.schema)
+        guard version == Double(known) else {
+            throw members.fault(.version, "there is no such version: write \(known)")
+        }
+        _ = try members.ifPresent(.schema, members.text)
         self.init(
-            app: try members.text(.app), entries: try members.values.decode([Entry].self, forKey: .entries))
+            app: try members.ifPresent(.app, members.text),
+            entries: try members.values.decode([Entry].self, forKey: .entries))
     }
 }
 
 extension StorageManifest.Entry: Decodable {
     package init(from decoder: any Decoder) throws {
         let members = try Members<StorageManifest.Key>(of: decoder)
-        let name = try members.required(.area)
-        guard StorageManifest.areaNames.contains(name) else {
-            let names = StorageManifest.areaNames.alternatives
-            throw members.fault(.area, "there is no area \"\(name)\": write \(names)")
+        // A text that says something.
+        func statement(_ key: StorageManifest.Key) throws -> String {
+            try members.parsed(key) { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
         }
-        area = Area(name: name)
-        pattern = try members.parsed(.path, as: PathPattern.init)
-        what = try members.statement(.what)
-        why = try members.statement(.why)
-        backup = try members.backup(in: area)
-        regenerable = try members.regenerable()
-        if members.values.contains(.owner) { owner = try members.statement(.owner) }
-        limit = try members.quantity(.limit, as: ByteSize.parse)
-        unusedFor = try members.quantity(.unusedFor, as: Lifetime.init)
-        try requireSafety(members)
+        func quantity<Value>(_ key: StorageManifest.Key, _ parse: (String) throws -> Value) throws
+            -> StorageManifest.Written<Value>
+        {
+            StorageManifest.Written(text: try members.text(key), value: try members.parsed(key, parse))
+        }
+        pattern = try members.parsed(.path, PathPattern.init)
+        what = try statement(.what)
+        why = try statement(.why)
+        area = try members.parsed(.area) { name -> Area?? in
+            StorageManifest.areaNames.contains(name) ? .some(Area(name: name)) : nil
+        }
+        backup = try members.parsed(.backup, StorageManifest.Backup.init(rawValue:))
+        do {
+            let isRegenerable = try members.values.decode(Bool.self, forKey: .regenerable)
+            regenerable = try members.required(isRegenerable ? nil : .no, .regenerable, "true")
+        } catch DecodingError.typeMismatch {
+            regenerable = try members.parsed(.regenerable) {
+                $0 == StorageManifest.Regenerable.no.rawValue ? nil : .init(rawValue: $0)
+            }
+        }
+        owner = try members.ifPresent(.owner, statement) ?? Self.us
+        limit = try members.ifPresent(.limit) { try quantity($0, ByteSize.parse) }
+        unusedFor = try members.ifPresent(.unusedFor) { try quantity($0, Lifetime.init) }
+        if let (key, reason) = contradiction { throw members.fault(key, reason) }
     }
 
-    /// What cannot be had again must neither lie where the system deletes it, nor be missing from backups: a check would
-    /// report every file of such an entry, and its fix would contradict the entry.
-    private func requireSafety(_ members: Members<StorageManifest.Key>) throws {
-        guard regenerable == .no else { return }
-        let reason: String? =
-            switch (area, backup) {
-            case (.caches, _), (.temporary, _):
-                "the system may delete what is in the area \(area.manifestName)"
-            case (_, .exclude): "no backup has what is excluded"
-            default: nil
-            }
-        if let reason {
-            throw members.fault(
-                .regenerable,
-                "\(reason), so it cannot be false here: write \"download\" or \"derive\", or change the "
-                    + (backup == .exclude ? "backup" : "area"))
+    /// What the entry asks for and can never be: a check would report each of its files, and a fix of that would
+    /// contradict the entry.
+    private var contradiction: (StorageManifest.Key, String)? {
+        let place = area.manifestName
+        let change = "so it cannot be false here: write \"download\" or \"derive\", or change the"
+        return switch (area?.promise.backup, backup, regenerable) {
+        case (.notBackedUp?, .include, _):
+            (
+                .backup,
+                "no backup has what is in the area \(place): write system, or choose another area"
+            )
+        case (.uploaded?, .include, _), (.uploaded?, .exclude, _):
+            (.backup, "what is in the area \(place) is uploaded, and no mark matters: write system")
+        case (.notBackedUp?, _, .no):
+            (.regenerable, "the system may delete what is in the area \(place), \(change) area")
+        case (_, .exclude, .no): (.regenerable, "no backup has what is excluded, \(change) backup")
+        default: nil
         }
     }
 }
@@ -193,65 +206,29 @@ private struct Members<Name: CodingKey & CaseIterable> {
         .dataCorruptedError(forKey: name, in: values, debugDescription: reason)
     }
 
-    func required(_ name: Name) throws -> String { try values.decode(String.self, forKey: name) }
+    func text(_ name: Name) throws -> String { try values.decode(String.self, forKey: name) }
 
     /// Unlike `decodeIfPresent`, takes no null.
-    func text(_ name: Name) throws -> String? { values.contains(name) ? try required(name) : nil }
-}
-
-extension Members<StorageManifest.Key> {
-    /// A text that says something.
-    func statement(_ key: Name) throws -> String {
-        let text = try required(key)
-        guard !text.allSatisfy(\.isWhitespace) else {
-            throw fault(key, "it says nothing: write \(key.meaning)")
-        }
-        return text
+    func ifPresent<Value>(_ name: Name, _ read: (Name) throws -> Value) throws -> Value? {
+        values.contains(name) ? try read(name) : nil
     }
 
-    func parsed<Value>(_ key: Name, as parse: (String) throws -> Value) throws -> Value {
-        let text = try required(key)
+    /// - Parameter parse: Throws an error that says what to do, or returns `nil`.
+    func parsed<Value>(_ name: Name, _ parse: (String) throws -> Value?) throws -> Value {
+        let text = try text(name)
+        let value: Value?
         do {
-            return try parse(text)
+            value = try parse(text)
         } catch {
-            throw fault(key, "it cannot be \"\(text)\": \(error)")
+            throw fault(name, "it cannot be \"\(text)\": \(error)")
         }
+        return try required(value, name, "\"\(text)\"")
     }
 
-    func quantity<Value>(_ key: Name, as parse: (String) throws -> Value) throws -> StorageManifest.Written<
-        Value
-    >? {
-        guard let text = try text(key) else { return nil }
-        return StorageManifest.Written(text: text, value: try parsed(key, as: parse))
-    }
-
-    func backup(in area: Area?) throws -> StorageManifest.Backup {
-        let name = try required(.backup)
-        guard let backup = StorageManifest.Backup(rawValue: name) else {
-            let names = StorageManifest.Backup.allCases.map(\.rawValue).alternatives
-            throw fault(.backup, "it cannot be \"\(name)\": write \(names)")
+    func required<Value>(_ value: Value?, _ name: Name, _ text: String) throws -> Value {
+        guard let value else {
+            throw fault(name, "it cannot be \(text): write \(ManifestError.meaning(of: name))")
         }
-        switch (area?.promise.backup, backup) {
-        case (.notBackedUp?, .include):
-            throw fault(
-                .backup,
-                "no backup has what is in the area \(area.manifestName): write system, or choose another area"
-            )
-        case (.uploaded?, .include), (.uploaded?, .exclude):
-            throw fault(
-                .backup,
-                "what is in the area \(area.manifestName) is uploaded, and no mark matters: write system")
-        default: return backup
-        }
-    }
-
-    func regenerable() throws -> StorageManifest.Regenerable {
-        do {
-            if try !values.decode(Bool.self, forKey: .regenerable) { return .no }
-        } catch DecodingError.typeMismatch {
-            let text = try required(.regenerable)
-            if let known = StorageManifest.Regenerable(rawValue: text), known != .no { return known }
-        }
-        throw fault(.regenerable, "it cannot be this: write \(Name.regenerable.meaning)")
+        return value
     }
 }

@@ -1,5 +1,4 @@
 internal import PrefetchCaching
-internal import PrefetchFileSystem
 internal import PrefetchStorageAreas
 internal import SystemPackage
 
@@ -8,18 +7,16 @@ internal import SystemPackage
 // `purpose-to-do`.
 
 extension Checkup {
-    /// A file in another area than the one its entry names.
     mutating func findMisplacedFiles() {
         report(
-            { entry, file, _ in entry.area != file.area },
+            contradictions { $0.area != $1.area },
             { entry, area in "it is in \(area.manifestName), but belongs in \(entry.area.manifestName)" },
             remedy: { $0.area.map(Remedy.move) })
     }
 
-    /// A file that is backed up and must not be, or the other way round.
     mutating func findContradictedBackups() {
         report(
-            { entry, file, _ in
+            contradictions { entry, file in
                 switch entry.backup {
                 case .include: !file.isBackedUp
                 case .exclude: file.isBackedUp && file.areMarksKnown
@@ -32,52 +29,62 @@ extension Checkup {
             }, remedy: { $0.backup == .include ? .include : .exclude })
     }
 
-    /// A file that was not used for longer than its entry allows.
     mutating func findFilesPastTheirTime() {
         let now = options.now
+        func start(_ entry: StorageManifest.Entry?) -> Int64 {
+            entry?.unusedFor?.value.start(before: now) ?? .min
+        }
+        let unchanged = contradictions { max($1.modified, $1.since) < start($0) }
         report(
-            { entry, file, accessTime in
-                guard let time = entry.unusedFor?.value.start(before: now),
-                    max(file.modified, file.since) < time
-                else { return false }
-                return (accessTime() ?? .min) < time
-            },
-            { entry, _ in "it has not been used for more than \(entry.unusedFor?.text ?? "")" })
+            unchanged.filter { isUnread($0, since: start(entry(of: $0))) },
+            { entry, _ in "it has not been used for more than \(entry.unusedFor?.text ?? "")" },
+            remedy: { _ in nil })
     }
 
-    /// A file that no entry matches.
+    /// The files, among those that no rule has reported yet, that contradict their entries.
+    private func contradictions(_ isWrong: (StorageManifest.Entry, InventoryFile) -> Bool) -> [Int] {
+        files { _ in true }.filter { index in
+            entry(of: index).map { isWrong($0, file(index)) } ?? false
+        }
+    }
+
+    /// Reports files that contradict their entries: one finding for the files of an entry in an area.
+    private mutating func report(
+        _ files: [Int], _ message: (StorageManifest.Entry, Area?) -> String,
+        remedy: (StorageManifest.Entry) -> Remedy?
+    ) {
+        guard let purposes else { return }
+        let byEntry = Dictionary(grouping: files) { purposes.numbers[$0] ?? 0 }
+        for (number, files) in byEntry.sorted(by: { $0.key < $1.key }) {
+            let entry = purposes.manifest.entries[number]
+            for area in Area.allCases + [nil] {
+                let members = files.filter { file($0).area == area }
+                guard !members.isEmpty else { continue }
+                report(members, at: place(of: members, entry), message(entry, area), remedy: remedy(entry))
+            }
+        }
+    }
+
+    /// The path of the only file, the folder that files have in common, or the pattern of their entry.
+    private func place(of files: [Int], _ entry: StorageManifest.Entry) -> FilePath {
+        guard files.count > 1 else { return inventory.path(of: file(files[0])) }
+        let common = inventory.commonFolder(of: Set(files.map { file($0).folder }))
+        let path = common.map(inventory.path(ofFolder:)) ?? ""
+        return path.isEmpty ? FilePath(entry.pattern.text) : path
+    }
+
     mutating func findUnexplainedFiles() {
-        guard let purposes = self.purposes else { return }
-        let message = "nothing says what it is and why it is stored"
-        let files = self.files { $0.kind.ownPurpose == nil }.filter { purposes[$0] == nil }
+        guard purposes != nil else { return }
+        let files = self.files { $0.kind.ownPurpose == nil }.filter { entry(of: $0) == nil }
+        let explained = Set(inventory.files.indices).subtracting(files)
+        let counts = inventory.counts(in: explained.map { file($0).folder })
         // A folder in which nothing is explained is one finding.
-        var counts = [Int](repeating: 0, count: inventory.folders.count)
-        for file in inventory.files { counts[Int(file.folder)] += 1 }
-        for file in files { counts[Int(self.file(file).folder)] -= 1 }
-        // Folders come after their parents.
-        for number in inventory.folders.indices.reversed() {
-            if let parent = inventory.folders[number].parent { counts[Int(parent)] += counts[number] }
+        let groups = inventory.outermostFolders { number, folder in
+            counts[number] == 0 && folder.parent != nil && !inventory.isRootOfArea(number)
         }
-        var groups: [Int32: [Int32]] = [:]
-        for file in files {
-            let outermost = inventory.lineage(ofFolder: self.file(file).folder).first { number in
-                let isRoot = inventory.folders[Int(number)].parent == nil || inventory.isRootOfArea(number)
-                return counts[Int(number)] == 0 && !isRoot
-            }
-            if let outermost {
-                groups[outermost, default: []].append(file)
-            } else {
-                let path = inventory.path(of: self.file(file))
-                report([file], at: path, message, isClaiming: false)
-            }
-        }
-        for (folder, members) in groups.sorted(by: { $0.key < $1.key }) {
-            let path = inventory.path(ofFolder: folder)
-            report(members, at: path, message, isClaiming: false)
-        }
+        report(files, byFolder: groups, "nothing says what it is and why it is stored", isClaiming: false)
     }
 
-    /// The files of an entry, which together take more than its limit.
     mutating func findEntriesOverLimit() {
         for (entry, files) in purposes?.files(ofEntries: { $0.limit != nil }) ?? [] {
             guard let limit = entry.limit else { continue }
@@ -89,68 +96,10 @@ extension Checkup {
         }
     }
 
-    /// An entry whose purpose is not written yet.
     mutating func findUnwrittenPurposes() {
         for (entry, files) in purposes?.files(ofEntries: \.isToDo) ?? [] {
-            report(
-                files, at: FilePath(entry.pattern.text), "its `what` or `why` is still to be written",
-                isClaiming: false)
+            let message = "its `what` or `why` is still to be written"
+            report(files, at: FilePath(entry.pattern.text), message, isClaiming: false)
         }
     }
-
-    /// What the manifest says of a file.
-    func entry(of file: Int32) -> StorageManifest.Entry? {
-        purposes.flatMap { purposes in purposes[file].map { purposes.manifest.entries[$0] } }
-    }
-
-    /// Reports the files, among those that no rule has reported yet, that contradict their entries: one finding for the
-    /// files of an entry in an area.
-    ///
-    /// - Parameter isWrong: Takes the file's entry, the file, and a function that looks up when it was last read, in
-    ///   milliseconds since 1970, where that is known.
-    private mutating func report(
-        _ isWrong: (StorageManifest.Entry, InventoryFile, () -> Int64?) -> Bool,
-        _ message: (StorageManifest.Entry, Area?) -> String,
-        remedy: (StorageManifest.Entry) -> Remedy? = { _ in nil }
-    ) {
-        guard let purposes else { return }
-        var groups: [EntryInArea: [Int32]] = [:]
-        for index in files(where: { _ in true }) {
-            guard let entry = purposes[index] else { continue }
-            let file = file(index)
-            if isWrong(purposes.manifest.entries[entry], file, { accessTime(of: index) }) {
-                groups[EntryInArea(entry: entry, area: file.area?.rawValue ?? .max), default: []].append(
-                    index)
-            }
-        }
-        for (group, members) in groups.sorted(by: {
-            ($0.key.entry, $0.key.area) < ($1.key.entry, $1.key.area)
-        }) {
-            let entry = purposes.manifest.entries[group.entry]
-            report(
-                members, at: place(of: members, entry), message(entry, file(members[0]).area),
-                remedy: remedy(entry))
-        }
-    }
-
-    /// The path of the only file, the folder that files have in common, or the pattern of their entry.
-    private func place(of files: [Int32], _ entry: StorageManifest.Entry) -> FilePath {
-        guard files.count > 1 else { return inventory.path(of: file(files[0])) }
-        var common = inventory.lineage(ofFolder: file(files[0]).folder)
-        var last = file(files[0]).folder
-        for next in files where file(next).folder != last {
-            last = file(next).folder
-            let others = Set(inventory.lineage(ofFolder: last))
-            common.removeAll { !others.contains($0) }
-        }
-        let path = common.last.map(inventory.path(ofFolder:)) ?? ""
-        return path.isEmpty ? FilePath(entry.pattern.text) : path
-    }
-}
-
-/// The files that make one finding.
-private struct EntryInArea: Hashable {
-    /// The number of the entry.
-    let entry: Int
-    let area: UInt8
 }

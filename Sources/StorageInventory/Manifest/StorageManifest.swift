@@ -74,7 +74,7 @@ package struct StorageManifest: Sendable, Hashable {
     /// The entry that explains a file: of those that match, the most specific; see
     /// ``PathPattern/isMoreSpecific(than:)``. Of two that are alike in this, the one that stands first.
     ///
-    /// - Parameter path: Relative to the container; see ``FileInventory/containerPath(of:)``.
+    /// - Parameter path: As a container has it; see ``FileInventory/path(of:)``.
     /// - Complexity: O(*n*) in the number of entries.
     package func entry(for path: FilePath) -> Entry? { number(for: path.string).map { entries[$0] } }
 
@@ -126,102 +126,38 @@ extension [String] {
     }
 }
 
-// MARK: The files of an inventory
-
-extension FileInventory {
-    /// The path of a file as a container has it, such as `Library/Caches/a`, also for an app whose areas are apart from
-    /// each other.
-    package func containerPath(of file: InventoryFile) -> FilePath {
-        containerPath(ofFolder: file.folder).appending(file.name)
-    }
-
-    /// See ``containerPath(of:)``.
-    func containerPath(ofFolder number: Int32) -> FilePath {
-        (folders[Int(number)].area?.folderInContainer ?? "").pushing(pathInArea(ofFolder: number))
-    }
-
-    /// The path of a folder in its area; outside all areas, that in the container.
-    func pathInArea(ofFolder number: Int32) -> FilePath {
-        var names: [FilePath.Component] = []
-        var next = number
-        while !isRootOfArea(next), let parent = folders[Int(next)].parent {
-            names += folders[Int(next)].name.components
-            next = parent
-        }
-        return FilePath(root: nil, names.reversed())
-    }
-
-    /// The folders above a folder, outermost first, and the folder itself.
-    func lineage(ofFolder number: Int32) -> [Int32] {
-        var lineage: [Int32] = []
-        var next: Int32? = number
-        while let number = next {
-            lineage.append(number)
-            next = folders[Int(number)].parent
-        }
-        return lineage.reversed()
-    }
-
-    func isRootOfArea(_ number: Int32) -> Bool {
-        let folder = folders[Int(number)]
-        guard let area = folder.area else { return false }
-        return folder.parent.map { folders[Int($0)].area != area } ?? true
-    }
-}
-
-extension Area {
-    /// Where a container has the area, see `StorageAreas.container(at:)`.
-    package var folderInContainer: FilePath {
-        switch self {
-        case .documents: "Documents"
-        case .applicationSupport: "Library/Application Support"
-        case .caches: "Library/Caches"
-        case .temporary: "tmp"
-        case .iCloudDrive: "Library/Mobile Documents"
-        }
-    }
-}
-
 /// Which entry of a manifest explains each file of an inventory. What the cache keeps for itself needs none, see
 /// ``FileKind/ownPurpose``.
 struct Purposes: Sendable {
     let manifest: StorageManifest
-    /// The numbers of the entries by file; -1 for none.
-    private let numbers: [Int32]
+    /// The numbers of the entries, by file.
+    let numbers: [Int?]
 
     /// - Complexity: O(*nm*) in the numbers of files and entries.
     init(of inventory: FileInventory, by manifest: StorageManifest) {
         self.manifest = manifest
         // Files of one folder follow each other.
-        var last: (number: Int32, path: String)?
+        var last: (number: Int, path: String)?
         numbers = inventory.files.map { file in
-            guard file.kind.ownPurpose == nil else { return -1 }
-            let folder: String
-            if let last, last.number == file.folder {
-                folder = last.path
-            } else {
-                let path = inventory.containerPath(ofFolder: file.folder)
-                folder = path.isEmpty ? "" : path.string + "/"
-                last = (file.folder, folder)
+            guard file.kind.ownPurpose == nil else { return nil }
+            if last?.number != file.folder {
+                let path = inventory.path(ofFolder: file.folder)
+                last = (file.folder, path.isEmpty ? "" : path.string + "/")
             }
-            return manifest.number(for: folder + file.name.string).map(Int32.init) ?? -1
+            return manifest.number(for: (last?.path ?? "") + file.name.string)
         }
     }
 
-    /// The number of the entry that explains a file.
-    subscript(_ file: Int32) -> Int? {
-        let number = Int(numbers[Int(file)])
-        return number < 0 ? nil : number
-    }
+    /// The entry that explains a file.
+    subscript(_ file: Int) -> StorageManifest.Entry? { numbers[file].map { manifest.entries[$0] } }
 
     /// The files that each entry explains.
-    func files(ofEntries isWanted: (StorageManifest.Entry) -> Bool) -> [(StorageManifest.Entry, [Int32])] {
-        var files = manifest.entries.map { _ in [Int32]() }
-        for (file, number) in numbers.enumerated()
-        where number >= 0 && isWanted(manifest.entries[Int(number)]) {
-            files[Int(number)].append(Int32(file))
+    func files(ofEntries isWanted: (StorageManifest.Entry) -> Bool) -> [(StorageManifest.Entry, [Int])] {
+        var files = manifest.entries.map { _ in [Int]() }
+        for (file, number) in numbers.enumerated() {
+            if let number { files[number].append(file) }
         }
-        return zip(manifest.entries, files).filter { isWanted($0) && !$1.isEmpty }.map { ($0, $1) }
+        return zip(manifest.entries, files).filter { isWanted($0) && !$1.isEmpty }
     }
 }
 

@@ -62,7 +62,7 @@ struct Show: CacheCommand {
             outlook = try await cache.evictionOutlook(of: ItemKey(key))
         }
         let entry =
-            file.kind.ownPurpose == nil ? manifest?.entry(for: inventory.containerPath(of: file)) : nil
+            file.kind.ownPurpose == nil ? manifest?.entry(for: inventory.path(of: file)) : nil
         try FileStory(
             inventory: inventory, file: file, entry: entry, hasManifest: manifest != nil, outlook: outlook
         ).print(to: output)
@@ -87,7 +87,7 @@ struct Show: CacheCommand {
                 "the item '\(entry.key)' was opened at \(time), and its file has been moved or deleted; "
                     + "'cachectl list --opened' shows where it was")
         }
-        if try inventory.hasFolder(at: path) || inventory.hasFolder(onDisk: path, in: LiveFileSystem()) {
+        if try inventory.hasFolder(at: path, in: LiveFileSystem()) {
             throw CommandFailure(
                 .notFound,
                 "\(ArgumentBytes.shown(subject)) is a folder; give a file in it, which 'cachectl inventory --files' lists"

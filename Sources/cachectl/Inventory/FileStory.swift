@@ -217,7 +217,7 @@ struct FileStory {
     }
 
     private var restore: [String] {
-        switch inventory.fate(of: file, in: .restore, entry) {
+        switch inventory.fate(of: file, entry) {
         case .uploaded: ["It comes back from iCloud Drive."]
         case .stays: ["It comes back from the backup."]
         case .missed where file.kind == .item:

@@ -242,12 +242,12 @@ struct Inventory: Command {
 
     private func printExcludeList(of inventory: FileInventory, to output: Output) throws {
         let list = ExcludeList(tool: backupTool)
-        for excluded in inventory.excludedPaths {
-            if let line = list.line(excluding: excluded.path) {
+        for path in inventory.excludedPaths {
+            if let line = list.line(excluding: path) {
                 try output.print(verbatim: line)
             } else {
                 StandardStreams.writeError(
-                    "cachectl: warning: \(excluded.path.displayText) cannot be listed: its name is not representable"
+                    "cachectl: warning: \(path.displayText) cannot be listed: its name is not representable"
                 )
             }
         }

@@ -37,7 +37,7 @@ extension ContainerContents {
         var groups: [Group: Group] = [:]
         for file in inventory.files {
             let entry =
-                file.kind.ownPurpose == nil ? manifest?.entry(for: inventory.containerPath(of: file)) : nil
+                file.kind.ownPurpose == nil ? manifest?.entry(for: inventory.path(of: file)) : nil
             let key = Group(
                 area: file.area, purpose: entry?.what ?? Self.purpose(of: file.kind), isForeign: entry != nil)
             var group = groups[key] ?? key

@@ -94,7 +94,9 @@ import Testing
     static let syntaxFaults = [
         "", "{\n  \"version\": 1,\n", "{\"version\" 1}",
         "{\"version\": 1 \"entries\": []}", "{\n  // files\n}", "{version: 1}", "{\"version\": 'é'}",
-        "{\"app\": \"a\nb\"}", "{\r\n\"app\": \"abc}", "{} {}", String(repeating: "[", count: 1000),
+        "{\"app\": \"a\nb\"}", "{\r\n\"app\": \"abc}", "{} {}",
+        "{\"version\": 01, \"entries\": []}", "{\"version\": 1e, \"entries\": []}",
+        "{\"version\": 1, \"entries\": [], \"app\": \"\\ud800\"}", String(repeating: "[", count: 1000),
     ].map { Fault($0, "this is not JSON: ") }
 
     static let faults = [
@@ -129,16 +131,19 @@ import Testing
         Fault("path", "7", "this is something else: write the pattern of the files' paths"),
         Fault("path", "\"/a\"", "it cannot be \"/a\": it begins with a slash"),
         Fault("path", "\"a**\"", "it cannot be \"a**\": '**' stands for folders"),
-        Fault("what", "\"  \"", "it says nothing: write what the files are"),
+        Fault("what", "\"  \"", "it cannot be \"  \": write what the files are"),
         Fault(
             "area", "\"docs\"",
-            "there is no area \"docs\": write documents, support, caches, tmp, icloud or other"),
-        Fault("backup", "\"yes\"", "it cannot be \"yes\": write include, exclude or system"),
+            "it cannot be \"docs\": write where they belong: documents, support, caches, tmp, icloud or other"
+        ),
+        Fault(
+            "backup", "\"yes\"",
+            "it cannot be \"yes\": write whether backups contain them: include, exclude or system"),
         Fault("regenerable", "\"false\"", "write how they can be had again: \"download\", \"derive\" or"),
         Fault("regenerable", "true", "write how they can be had again: \"download\", \"derive\" or"),
         Fault("regenerable", "0", "write how they can be had again: \"download\", \"derive\" or"),
         Fault("regenerable", "null", "write how they can be had again: \"download\", \"derive\" or"),
-        Fault("owner", "\"\"", "it says nothing"),
+        Fault("owner", "\"\"", "it cannot be \"\": write who writes them"),
         Fault("limit", "200", "write how much they may take together"),
         Fault("limit", "\"200M\"", "it cannot be \"200M\": its unit is ambiguous"),
         Fault("limit", "\"9999999TB\"", "it is too large"),

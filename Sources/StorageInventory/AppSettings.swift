@@ -1,6 +1,5 @@
 internal import Foundation
 package import PrefetchFileSystem
-internal import PrefetchStorageAreas
 package import SystemPackage
 
 /// The settings in an app's `Info.plist` that affect access to its documents.
@@ -50,24 +49,5 @@ package enum AppSettingsError: Error, Hashable, Sendable, CustomStringConvertibl
         case .notAPropertyList(let path):
             "\(path.displayText) is not a property list with a dictionary: specify the app's Info.plist"
         }
-    }
-}
-
-extension Checkup {
-    /// Documents that the user cannot reach.
-    mutating func findUnreachableDocuments() {
-        guard let settings = options.settings else { return }
-        let documents = inventory.files.count { $0.area == .documents && $0.isVisible }
-        guard documents > 0, !(settings.isFileSharingEnabled && settings.opensDocumentsInPlace) else {
-            return
-        }
-        let message =
-            switch (settings.isFileSharingEnabled, settings.opensDocumentsInPlace) {
-            case (true, _): "without LSSupportsOpeningDocumentsInPlace, documents are not in the Files app"
-            case (_, true):
-                "without UIFileSharingEnabled, documents are in the Files app for reading in place only"
-            default: "the user can reach none of \(documents) documents"
-            }
-        report(inventory.displayed(inventory.place.areas.documents), message)
     }
 }
