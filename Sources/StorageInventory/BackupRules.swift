@@ -81,8 +81,6 @@ extension Checkup {
         }
     }
 
-    // MARK: What is excluded
-
     /// Files that the user would miss. Any other file may be excluded, in any folder.
     mutating func findExcludedUserData() {
         let files = self.files { !$0.isBackedUp && !$0.exclusions.contains(.area) }.filter { index in

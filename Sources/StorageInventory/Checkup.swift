@@ -33,8 +33,8 @@ package struct Checkup {
     let options: Options
     let fileSystem: any FileSystem
     let codecs = CodecPool(parallelism: 1)
-    /// Which entries of the manifest explain the files, if there is a manifest.
-    let purposes: Purposes?
+    /// Which entries of the manifest explain the files; see ``StorageManifest/numbers(for:)``.
+    let entryNumbers: [Int?]
     private var reader: FileReader
     /// The rule that is being applied.
     private var rule = StorageRules.infos[0]
@@ -58,7 +58,7 @@ package struct Checkup {
             guard let package = packages[file.folder] else { return FileType(file.name) }
             return inventory.folders[package].name.lastComponent.flatMap(FileType.init)
         }
-        purposes = options.manifest.map { Purposes(of: inventory, by: $0) }
+        entryNumbers = options.manifest?.numbers(for: inventory) ?? inventory.files.map { _ in nil }
     }
 
     /// Applies all rules in order.
@@ -82,8 +82,6 @@ package struct Checkup {
         return (findings, checkup.problems)
     }
 
-    // MARK: Asking
-
     /// The matching files that no rule has reported yet.
     func files(where isWanted: (InventoryFile) -> Bool) -> [Int] {
         inventory.files.indices.filter { !claimed.contains($0) && isWanted(inventory.files[$0]) }
@@ -94,7 +92,9 @@ package struct Checkup {
     func folder(of file: InventoryFile) -> InventoryFolder { inventory.folders[file.folder] }
 
     /// What the manifest says of a file.
-    func entry(of index: Int) -> StorageManifest.Entry? { purposes?[index] }
+    func entry(of index: Int) -> StorageManifest.Entry? {
+        entryNumbers[index].flatMap { options.manifest?.entries[$0] }
+    }
 
     /// The first `count` bytes of a file, or `nil` if it cannot be read.
     mutating func beginning(of index: Int, count: Int) -> [UInt8]? {
@@ -124,24 +124,28 @@ package struct Checkup {
 
     /// Whether a file still exists where the walk found it.
     mutating func isStillThere(_ index: Int) -> Bool {
-        let file = file(index)
-        do {
-            guard let folder = try reader.folder(file.folder, of: inventory) else { return false }
-            let name = FilePath(root: nil, [file.name])
-            return try fileSystem.attributes(of: name, in: folder.descriptor) != nil
-        } catch {
-            if !error.isNotFound { note(error, at: inventory.path(of: file)) }
-            return false
+        let (file, fileSystem) = (file(index), fileSystem)
+        return look(into: file.folder, for: inventory.path(of: file)) { folder throws(FileSystemError) in
+            try fileSystem.attributes(of: FilePath(root: nil, [file.name]), in: folder.descriptor) != nil
         }
     }
 
     /// Whether a folder contains nothing but folders now. One that cannot be listed is not known to be empty.
     mutating func isStillWithoutFiles(_ number: Int) -> Bool {
+        let fileSystem = fileSystem
+        return look(into: number, for: inventory.path(ofFolder: number)) { folder throws(FileSystemError) in
+            try fileSystem.entries(of: folder.descriptor).allSatisfy { $0.kind == .directory }
+        }
+    }
+
+    private mutating func look(
+        into number: Int, for path: FilePath, _ isThere: (Directory) throws(FileSystemError) -> Bool
+    ) -> Bool {
         do {
             guard let folder = try reader.folder(number, of: inventory) else { return false }
-            return try fileSystem.entries(of: folder.descriptor).allSatisfy { $0.kind == .directory }
+            return try isThere(folder)
         } catch {
-            if !error.isNotFound { note(error, at: inventory.path(ofFolder: number)) }
+            if !error.isNotFound { note(error, at: path) }
             return false
         }
     }
@@ -150,8 +154,6 @@ package struct Checkup {
         let problem = FileInventory.Problem(path: path, reason: "\(error.operation): \(error.errno)")
         if !problems.contains(problem), !inventory.problems.contains(problem) { problems.append(problem) }
     }
-
-    // MARK: Reporting
 
     /// Reports files, a folder or something else as one finding.
     ///
@@ -177,24 +179,18 @@ package struct Checkup {
 
     /// Reports the files of each group as one finding, and those without a group individually.
     ///
-    /// - Parameters:
-    ///   - groups: The folder that stands for the files of each folder; see ``FileInventory/outermostFolders(where:)``.
-    ///   - remedy: That of the rule, unless it depends on the folder.
+    /// - Parameter groups: The folder that stands for the files of each; see ``FileInventory/outermostFolders(where:)``.
     mutating func report(
         _ indices: [Int], byFolder groups: [Int?], _ message: String, remedy: Remedy? = nil,
         isFixable: Bool = true, isClaiming: Bool = true
     ) {
-        var members: [Int: [Int]] = [:]
-        for index in indices {
-            if let folder = groups[file(index).folder] {
-                members[folder, default: []].append(index)
-            } else {
-                report([index], message, remedy: remedy, isFixable: isFixable, isClaiming: isClaiming)
-            }
+        let members = Dictionary(grouping: indices) { groups[file($0).folder] }
+        for index in members[nil] ?? [] {
+            report([index], message, remedy: remedy, isFixable: isFixable, isClaiming: isClaiming)
         }
-        for (folder, members) in members.sorted(by: { $0.key < $1.key }) {
+        for folder in members.keys.compactMap(\.self).sorted() {
             report(
-                members, message, folder: folder, remedy: remedy, isFixable: isFixable,
+                members[folder] ?? [], message, folder: folder, remedy: remedy, isFixable: isFixable,
                 isClaiming: isClaiming)
         }
     }

@@ -36,8 +36,6 @@ extension Checkup {
         }
     }
 
-    // MARK: Copies
-
     /// In bytes. Where all are items, smaller ones are not compared: they hardly take space, and there are many.
     private static let smallestItem: Int64 = 4096
     /// In bytes. Shorter content, such as that of two empty settings files, is alike by chance.

@@ -30,14 +30,8 @@ extension InventoryWalk {
     }
 
     private mutating func readCatalog() {
-        do throws(CacheError) {
-            let folder: Directory?
-            do {
-                folder = try inventory.openFolder(of: .caches, in: fileSystem)
-            } catch {
-                throw .fileSystem(error)
-            }
-            guard let folder else { return }
+        do {
+            guard let folder = try inventory.openFolder(of: .caches, in: fileSystem) else { return }
             // Interned to save memory, by bytes: Swift's `==` treats canonically equivalent strings as equal.
             var sources: [[UInt8]: String] = [:]
             inventory.catalogVersion = try CatalogSnapshot.forEach(

@@ -8,15 +8,12 @@ package struct FileInventory: Sendable {
     /// A folder comes after its parent.
     package internal(set) var folders: [InventoryFolder] = []
     package internal(set) var files: [InventoryFile] = []
-    /// The paths that could not be examined or read.
     package internal(set) var problems: [Problem] = []
-    /// The number of files and folders that disappeared during the walk.
     package internal(set) var vanished = 0
     /// The content of the ledger; `nil` if it is missing or cannot be read.
     package internal(set) var ledger: LedgerSnapshot?
     /// Whether all promotions are known, because the ledger was read or does not exist.
     package internal(set) var isLedgerKnown = true
-    /// The version of the catalog, if there is one.
     package internal(set) var catalogVersion: Int?
     package let place: InventoryPlace
 
@@ -29,11 +26,7 @@ package struct FileInventory: Sendable {
         package let path: FilePath
         package let reason: String
     }
-}
 
-// MARK: Paths
-
-extension FileInventory {
     /// The path of a folder as a container has it, such as `Library/Caches/a`, also for an app whose areas are apart from
     /// each other.
     ///
@@ -60,11 +53,7 @@ extension FileInventory {
     }
 
     /// The absolute path of the root of the walk that found a folder.
-    func root(ofFolder number: Int) -> FilePath {
-        var next = number
-        while let parent = folders[next].parent { next = parent }
-        return folders[next].name
-    }
+    func root(ofFolder number: Int) -> FilePath { folders[lineage(ofFolder: number)[0]].name }
 
     func absolutePath(ofFolder number: Int) -> FilePath {
         root(ofFolder: number).lexicallyNormalized().pushing(pathInWalk(ofFolder: number))
@@ -73,11 +62,7 @@ extension FileInventory {
     func absolutePath(of file: InventoryFile) -> FilePath {
         absolutePath(ofFolder: file.folder).appending(file.name)
     }
-}
 
-// MARK: Folders
-
-extension FileInventory {
     /// The folders above a folder, outermost first, and the folder itself.
     func lineage(ofFolder number: Int) -> [Int] {
         var lineage = [number]
@@ -102,8 +87,6 @@ extension FileInventory {
     }
 
     /// For each folder, the outermost of those around it and itself that is wanted.
-    ///
-    /// - Complexity: O(*n*) in the number of folders.
     func outermostFolders(where isWanted: (Int, InventoryFolder) -> Bool) -> [Int?] {
         var outermost: [Int?] = []
         outermost.reserveCapacity(folders.count)
@@ -132,11 +115,7 @@ extension FileInventory {
         }
         return counts
     }
-}
 
-// MARK: Finding a file
-
-extension FileInventory {
     /// The file at a path as a container has it.
     package func file(at path: FilePath) -> InventoryFile? {
         let path = path.lexicallyNormalized()
@@ -193,11 +172,7 @@ extension FileInventory {
         guard let identity = try Self.identity(ofFolder: path, in: fileSystem) else { return false }
         return folders.contains { $0.attributes.identity == identity }
     }
-}
 
-// MARK: Taking it
-
-extension FileInventory {
     /// Takes an inventory of a container or an application without modifying anything. Blocks a running app at most
     /// while its ledger is copied.
     ///
@@ -310,25 +285,24 @@ package struct InventoryPlace: Sendable {
     /// The roots of the walks, each with its area. No folder is walked twice.
     package var roots: [(path: FilePath, area: Area?)] {
         if let container { return [(container, nil)] }
-        let areas = Area.allCases.compactMap { area in
-            self.areas.path(of: area).map { (path: $0.lexicallyNormalized(), area: area) }
+        var roots: [(path: FilePath, area: Area?)] = []
+        for area in Area.allCases {
+            // Areas may be nested, or share a folder, depending on the user's configuration.
+            guard let path = areas.path(of: area)?.lexicallyNormalized(),
+                !roots.contains(where: { path.starts(with: $0.path) })
+            else { continue }
+            roots.removeAll { $0.path.starts(with: path) }
+            roots.append((path, area))
         }
-        // Areas may be nested, or share a folder, depending on the user's configuration.
-        return areas.enumerated().filter { index, root in
-            !areas.enumerated().contains { other, outer in
-                other != index && root.path.starts(with: outer.path)
-                    && (root.path != outer.path || other < index)
-            }
-        }.map { ($0.element.path, $0.element.area) }
+        return roots
     }
 
     /// The areas by path, to recognise those below the root of a walk.
     var inner: [FilePath: Area] {
-        var inner: [FilePath: Area] = [:]
-        for area in Area.allCases.reversed() {
-            if let path = areas.path(of: area) { inner[path.lexicallyNormalized()] = area }
+        let paths = Area.allCases.compactMap { area in
+            areas.path(of: area).map { ($0.lexicallyNormalized(), area) }
         }
-        return inner
+        return Dictionary(paths) { first, _ in first }
     }
 }
 

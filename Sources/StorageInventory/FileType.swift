@@ -122,8 +122,6 @@ extension FilePath.Component {
     }
 }
 
-// MARK: Databases
-
 /// The databases that apps use, recognised by a magic number, and else by the name that they usually have.
 enum DatabaseFormat {
     private static let magic: [(offset: Int, bytes: [UInt8])] = [

@@ -186,8 +186,6 @@ package struct FixScript {
         }
     }
 
-    // MARK: Lines
-
     /// On one line, whatever is in a name or a manifest: what came after a line break would be run.
     private mutating func comment(_ text: String) {
         let line = text.unicodeScalars.map { scalar in

@@ -5,13 +5,10 @@ package import SystemPackage
 
 /// A file found by a walk. Symbolic links and special files count as files.
 package struct InventoryFile: Sendable {
-    /// The index of its folder.
     package let folder: Int
     package let name: FilePath.Component
     package var kind: FileKind
-    /// Length in bytes.
     package let length: Int64
-    /// Bytes allocated on the volume.
     package let allocated: Int64
     /// Whether the bytes were already counted for another hard link to the file, or through a bind mount.
     package let isCountedElsewhere: Bool
@@ -59,31 +56,16 @@ package struct InventoryFile: Sendable {
     package var since: Int64 { facts?.since ?? modified }
 }
 
-/// The role of a file in the cache.
+/// The role of a file in the cache; the article Inventory tells what each is.
 ///
 /// Raw values are printed by `cachectl inventory --json` and never change meaning.
 package enum FileKind: String, Sendable, Hashable, CaseIterable {
-    /// A cached item.
-    case item
-    /// The bytes of an item whose store is in progress or was interrupted.
-    case partial
-    /// The journal of a partial.
-    case journal
-    /// A damaged item in quarantine.
-    case quarantined
-    /// A file that was or is about to be promoted.
-    case promoted
-    /// A staged file of a promotion in progress, or of a download that the user asked for.
-    case staged
-    case catalog, ledger, configuration, history, lock
-    /// `CACHEDIR.TAG`.
-    case tag
+    case item, partial, journal, quarantined, promoted, staged
+    case catalog, ledger, configuration, history, lock, tag
     /// A file that the cache did not create.
     case foreign
-    /// A symbolic link; its target is not examined.
-    case link
-    /// A socket, a pipe or a device.
-    case special
+    /// A symbolic link, whose target is not examined; and a socket, a pipe or a device.
+    case link, special
 }
 
 /// A folder found by a walk.
@@ -92,16 +74,13 @@ package struct InventoryFolder: Sendable {
     package let parent: Int?
     /// The name in the parent folder; for a root of the walk, its full path.
     package let name: FilePath
-    /// The depth below the root of the walk.
     package let depth: Int
     /// `nil` for a folder of a container outside all areas, such as `Library/Preferences`.
     package let area: Area?
-    /// The role of the folder in the cache, if any.
     package let role: CacheFolder?
     package let attributes: FileAttributes
     /// Whether its space was already counted, because it was also found through a bind mount.
     package let isCountedElsewhere: Bool
-    /// The exclusions that apply to everything in the folder.
     package var exclusions: Exclusions = []
     /// Whether all marks and tags of the folder and its parents could be read, so that ``exclusions`` is complete.
     package var areMarksKnown = true
@@ -111,7 +90,7 @@ package struct InventoryFolder: Sendable {
     package var isExcludedItself = false
 }
 
-/// The reasons why backups exclude a file.
+/// The reasons why backups exclude a file; the article Inventory tells what each stands for.
 package struct Exclusions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -119,18 +98,15 @@ package struct Exclusions: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The no-dump flag of the file or a parent folder (`chattr +d`, `UF_NODUMP`).
+    // The marks of the file or of a folder around it.
     package static let noDump = Exclusions(rawValue: 1)
-    /// The freedesktop.org attribute of the file or a parent folder.
     package static let xdgAttribute = Exclusions(rawValue: 2)
-    /// Apple's attribute of the file or a parent folder.
     package static let appleAttribute = Exclusions(rawValue: 4)
     /// The platform never backs up the area.
-    package static let area = Exclusions(rawValue: 1 << 6)
-    /// A parent folder has a `CACHEDIR.TAG`. The tag does not exclude itself.
-    package static let cacheTag = Exclusions(rawValue: 1 << 7)
+    package static let area = Exclusions(rawValue: 8)
+    /// A folder around it has a `CACHEDIR.TAG`. The tag does not exclude itself.
+    package static let cacheTag = Exclusions(rawValue: 16)
 
-    /// The exclusions by marks, as opposed to areas and tags.
     package static let marks: Exclusions = [.noDump, .xdgAttribute, .appleAttribute]
 
     /// Reads the marks of an open file or folder. Marks that the file system does not support count as absent.

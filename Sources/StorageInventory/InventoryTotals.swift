@@ -13,15 +13,6 @@ package struct InventoryTotals: Sendable {
         package var allocated: Int64 = 0
         /// Bytes that a backup contains.
         package var backedUp: Int64 = 0
-
-        fileprivate mutating func add(_ file: InventoryFile, isFirst: Bool, backedUp length: Int64) {
-            files += 1
-            if isFirst {
-                self.length += file.length
-                allocated += file.allocated
-            }
-            backedUp += length
-        }
     }
 
     /// The groups in declaration order of the areas; files outside all areas come last.
@@ -56,15 +47,22 @@ package struct InventoryTotals: Sendable {
         var wanted = OncePerFile()
         var excluded = OncePerFile()
         for file in inventory.files where isSelected(file) {
-            let isFirst = counted.isFirst(file)
-            let length = file.isBackedUp ? backedUp.length(of: file) : 0
-            byKind[file.area, default: [:]][
-                file.kind, default: Group(area: file.area, kind: file.kind)
-            ].add(file, isFirst: isFirst, backedUp: length)
-            backupLength += length
-            if file.isBackupIntended { intendedBackupLength += wanted.length(of: file) }
-            if !file.isBackedUp { lengths[file.exclusions, default: 0] += excluded.length(of: file) }
-            if isFirst { count(file.allocated, in: file.area) }
+            var group = byKind[file.area]?[file.kind] ?? Group(area: file.area, kind: file.kind)
+            group.files += 1
+            if counted.isFirst(file) {
+                group.length += file.length
+                group.allocated += file.allocated
+                count(file.allocated, in: file.area)
+            }
+            if file.isBackedUp, backedUp.isFirst(file) {
+                group.backedUp += file.length
+                backupLength += file.length
+            }
+            byKind[file.area, default: [:]][file.kind] = group
+            if file.isBackupIntended, wanted.isFirst(file) { intendedBackupLength += file.length }
+            if !file.isBackedUp, excluded.isFirst(file) {
+                lengths[file.exclusions, default: 0] += file.length
+            }
         }
         for folder in inventory.folders {
             folders += 1
@@ -95,6 +93,4 @@ private struct OncePerFile {
     private var counted: Set<FileAttributes.Identity> = []
 
     mutating func isFirst(_ file: InventoryFile) -> Bool { counted.insert(file.identity).inserted }
-
-    mutating func length(of file: InventoryFile) -> Int64 { isFirst(file) ? file.length : 0 }
 }

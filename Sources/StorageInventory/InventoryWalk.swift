@@ -36,8 +36,6 @@ struct InventoryWalk {
         honoured = inventory.place.backupTool.honoured
     }
 
-    // MARK: Folders
-
     /// Walks a folder that is not yet in the inventory, recursively.
     mutating func walk(_ root: Directory, at path: FilePath, _ area: Area?) throws(FileSystemError) {
         let attributes = try fileSystem.attributes(of: root.descriptor)
@@ -177,8 +175,6 @@ struct InventoryWalk {
             noteUnread(error, number)
         }
     }
-
-    // MARK: Files
 
     /// - Returns: The type of what has the name, or `nil` if it disappeared.
     private mutating func addFile(_ name: FilePath.Component, in number: Int, _ folder: Directory)

@@ -4,8 +4,6 @@ internal import SystemPackage
 
 // What is in the wrong place.
 
-// MARK: Where the system deletes, and where the user does not look
-
 extension Checkup {
     mutating func findLeftovers() {
         // No work in tmp takes a day.
@@ -89,11 +87,7 @@ extension Checkup {
                 isFixable: files.allSatisfy { file($0).modified < stated })
         }
     }
-}
 
-// MARK: Where the user sees documents
-
-extension Checkup {
     /// The files where the user sees documents, that no rule has reported yet.
     private func filesAmongDocuments() -> [Int] {
         files {
@@ -187,16 +181,14 @@ extension Checkup {
     }
 
     mutating func findUnreachableDocuments() {
-        guard let settings = options.settings else { return }
         let documents = inventory.files.count { $0.area == .documents && $0.isVisible }
-        guard documents > 0 else { return }
+        guard documents > 0, let settings = options.settings else { return }
         let message: String? =
             switch (settings.isFileSharingEnabled, settings.opensDocumentsInPlace) {
             case (true, true): nil
             case (true, false):
                 "without LSSupportsOpeningDocumentsInPlace, documents are not in the Files app"
-            case (false, true):
-                "without UIFileSharingEnabled, documents are in the Files app for reading in place only"
+            case (false, true): "without UIFileSharingEnabled, the Files app has documents for reading only"
             case (false, false): "the user can reach none of \(documents) documents"
             }
         if let message { report([], at: Area.documents.folderInContainer, message) }

@@ -78,23 +78,15 @@ public struct StorageCheck: Sendable {
             // Bounded, so that no sum overflows: by about 30,000 years.
             options.unusedFor = Int64(min(max(0, unusedFor / .milliseconds(1)), 1e15))
         }
-        do {
-            options.manifest = try manifest.map { url throws(ManifestError) in
-                try StorageManifest(at: FilePath(url.path), in: fileSystem)
-            }
-        } catch {
-            throw .manifest("\(error)")
-        }
-        do {
-            options.settings = try infoPlist.map { url throws(AppSettingsError) in
-                try AppSettings(at: FilePath(url.path), in: fileSystem)
-            }
-        } catch {
-            throw .infoPlist("\(error)")
-        }
         let inventory: FileInventory
         do {
+            options.manifest = try manifest.map { try StorageManifest(at: FilePath($0.path), in: fileSystem) }
+            options.settings = try infoPlist.map { try AppSettings(at: FilePath($0.path), in: fileSystem) }
             inventory = try FileInventory(of: place, in: fileSystem)
+        } catch let error as ManifestError {
+            throw .manifest("\(error)")
+        } catch let error as AppSettingsError {
+            throw .infoPlist("\(error)")
         } catch {
             throw .notExaminable("\(error)")
         }

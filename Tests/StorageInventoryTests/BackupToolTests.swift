@@ -8,20 +8,18 @@ import Testing
 @testable import StorageInventory
 
 /// What real backup tools put into their archives, compared with the prediction, file by file.
-@Suite struct BackupToolTests {
+@Suite final class BackupToolTests: ContainerSuite {
     private static let isComplete = ["tar", "restic", "borg"].allSatisfy {
         FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
     }
     private static let hint: Comment = "tar, restic or borg is missing; '.ci/setup --servers' installs them."
 
-    private let container: SampleContainer
     private let work: TemporaryFolder
 
     /// A used cache, and marks and tags of every kind.
-    init() async throws {
-        container = try SampleContainer()
+    override init() async throws {
         work = try TemporaryFolder()
-        try await container.use()
+        try await super.init()
         try await openExcluded()
         let signature = Data("Signature: 8a477f597d28d172789f06886806bc55\n".utf8)
         let folder = "Library/Application Support/Offline"
@@ -30,11 +28,11 @@ import Testing
             "files/noDump", "files/attribute", "files/plain", "files/apple",
             "odd/ *?[x]{a,b}$HOME#\\ é ", "odd/line\nfeed", "odd/-x", "odd/plain",
         ] {
-            try container.write(Data(path.utf8), to: "\(folder)/\(path)")
+            try write(path, to: "\(folder)/\(path)")
         }
         try container.write(signature, to: "\(folder)/tagged/CACHEDIR.TAG")
         try container.write(signature, to: "\(folder)/tagged/sub/CACHEDIR.TAG")
-        try container.write(Data("Signature: none".utf8), to: "\(folder)/untagged/CACHEDIR.TAG")
+        try write("Signature: none", to: "\(folder)/untagged/CACHEDIR.TAG")
         try FileManager.default.createSymbolicLink(
             atPath: container.url("\(folder)/linked/CACHEDIR.TAG").path,
             withDestinationPath: "../tagged/CACHEDIR.TAG")
@@ -54,17 +52,13 @@ import Testing
 
     /// In a folder of each area, and one that backups include.
     private func openExcluded() async throws {
-        let cache = try await container.cache(excludingInto: "org.example.app")
-        for (key, destination) in [
-            ("walk", Destination.documents("Walk.txt", in: "Walks")), ("way", .documents("Way.txt")),
+        let items = [
+            ("walk" as ItemKey, Destination.documents("Walk.txt", in: "Walks")),
+            ("way", .documents("Way.txt")),
             ("model", .applicationSupport("Model.txt")),
             ("diary", .documents("Diary.txt", in: "Walks", backup: .include)),
-        ] {
-            let item = ItemMetadata(key: try ItemKey(key), destination: destination)
-            _ = try await cache.store(content(key), as: item)
-            _ = try #require(try await cache.open(item.key))
-        }
-        try await cache.close()
+        ].map { (ItemMetadata(key: $0, destination: $1), content($0.string)) }
+        try await container.open(items, excludingInto: "org.example.app")
     }
 
     private func predicted(_ tool: BackupTool) throws -> Set<String> {

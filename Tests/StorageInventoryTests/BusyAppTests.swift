@@ -9,12 +9,9 @@ import Testing
 @testable import StorageInventory
 
 /// What an app does while an inventory is taken is not held against it.
-@Suite struct BusyAppTests {
-    let container: SampleContainer
-
-    init() async throws {
-        container = try SampleContainer()
-        try await container.use()
+@Suite final class BusyAppTests: ContainerSuite {
+    override init() async throws {
+        try await super.init()
         let cache = try await container.cache()
         for (key, destination) in Self.items {
             let metadata = ItemMetadata(key: key, destination: destination)
@@ -52,8 +49,7 @@ import Testing
         let inventory = try container.inventory(fileSystem)
         #expect(opens.withLock { $0 } > 0)
         #expect(inventory.problems == [])
-        let found = Checkup.run(on: inventory, .init(now: .now), in: LiveFileSystem()).findings
-        #expect(found == [])
+        #expect(findings(of: inventory) == [])
         let names = ["Hidden.txt", "Excluded.txt", "Visible.txt"]
         for file in inventory.files where names.contains(file.name.string) {
             #expect(file.kind == FileKind.promoted)
@@ -65,14 +61,11 @@ import Testing
     @Test func whatIsGoneByNowIsNotAbandoned() throws {
         let partial = "Library/Caches/PrefetchCache/incoming/0123456789abcdef-1"
         let foreign = "Library/Application Support/PrefetchCache/files/purged.txt"
-        try container.write(Data("half".utf8), to: partial)
-        try container.write(Data("gone".utf8), to: foreign)
+        try write("half", to: partial)
+        try write("gone", to: foreign)
         let inventory = try container.inventory()
-        func findings() -> [Finding] {
-            Checkup.run(on: inventory, .init(now: .now), in: LiveFileSystem()).findings
-        }
-        #expect(findings().map(\.rule.name) == ["abandoned", "abandoned"])
-        for path in [partial, foreign] { try FileManager.default.removeItem(at: container.url(path)) }
-        #expect(findings() == [])
+        #expect(findings(of: inventory).map(\.rule.name) == ["abandoned", "abandoned"])
+        for path in [partial, foreign] { try container.remove(path) }
+        #expect(findings(of: inventory) == [])
     }
 }

@@ -9,30 +9,14 @@ import Testing
 
 @testable import StorageInventory
 
-@Suite struct FactTests {
-    let container: SampleContainer
-
-    init() async throws {
-        container = try SampleContainer()
-        try await container.use()
-    }
-
-    private func expectFacts(
-        of inventory: FileInventory, sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        let items = inventory.files.filter { $0.kind == .item }
-        #expect(
-            Set(items.compactMap(\.facts?.key)) == ["episode-1", "episode-2"], sourceLocation: sourceLocation)
-        for metadata in SampleContainer.stored {
-            let facts = items.compactMap(\.facts).first { $0.key == metadata.key.string }
-            #expect(facts?.source == metadata.source, sourceLocation: sourceLocation)
-            #expect(
-                facts?.isUserRequested == (metadata.intent == .userRequested), sourceLocation: sourceLocation)
-            #expect(
-                facts?.contentBytes == Int64(content(metadata.key.string).count),
-                sourceLocation: sourceLocation)
-            #expect((facts?.since ?? 0) > 1_700_000_000_000, sourceLocation: sourceLocation)
-        }
+@Suite final class FactTests: ContainerSuite {
+    private func expectFacts(of inventory: FileInventory) {
+        let facts = inventory.files.filter { $0.kind == .item }.compactMap(\.facts).sorted { $0.key < $1.key }
+        #expect(facts.map(\.key) == ["episode-1", "episode-2"])
+        #expect(facts.map(\.source) == ["feed-a", "feed-b"])
+        #expect(facts.map(\.isUserRequested) == [false, false])
+        #expect(facts.map(\.contentBytes) == facts.map { Int64(content($0.key).count) })
+        #expect(facts.allSatisfy { $0.since > 1_700_000_000_000 })
     }
 
     @Test func theCatalogSaysWhyItemsAreThere() throws {
@@ -65,11 +49,7 @@ import Testing
         switch catalog {
         case "gone": try FileManager.default.removeItem(at: file)
         case "garbage": try Data(repeating: 7, count: 8192).write(to: file)
-        default:
-            let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: 60)
-            try handle.write(contentsOf: [0, 0, 0, 4])
-            try handle.close()
+        default: try container.setCatalogVersion(4)
         }
         expectFacts(of: try container.inventory())
     }
@@ -131,8 +111,7 @@ import Testing
         let inventory = try container.inventory()
         #expect(!inventory.isLedgerKnown)
         #expect(inventory.problems.count == 1)
-        let found = Checkup.run(on: inventory, .init(now: .now), in: LiveFileSystem()).findings
-        #expect(found == [])
+        #expect(findings(of: inventory) == [])
     }
 
     @Test func aKeptPartialSaysWhatItWillBe() async throws {
@@ -156,44 +135,16 @@ import Testing
     }
 
     @Test func everyFileOfTheCacheHasItsKind() throws {
-        let kinds = try container.inventory().files.reduce(into: [FileKind: Int]()) {
-            $0[$1.kind, default: 0] += 1
-        }
-        #expect(kinds[.item] == 2)
-        #expect(kinds[.promoted] == 2)
-        #expect(kinds[.tag] == 1)
-        #expect(kinds[.foreign] == 2)
-        #expect((kinds[.catalog] ?? 0) >= 1)
-        #expect((kinds[.ledger] ?? 0) >= 1)
+        let kinds = Dictionary(grouping: try container.inventory().files, by: \.kind).mapValues(\.count)
+        let expected: [FileKind: Int] = [.item: 2, .promoted: 2, .tag: 1, .foreign: 2]
+        for (kind, count) in expected { #expect(kinds[kind] == count, "\(kind)") }
+        #expect(kinds[.catalog] != nil && kinds[.ledger] != nil)
     }
 
     // MARK: By what means a file is left out
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/tar")))
-    func tarLeavesOutWhatTheTagIsSaidToLeaveOut() throws {
-        try container.write(Data("x".utf8), to: "Documents/Tagged/deep/file")
-        try container.write(
-            Data("Signature: 8a477f597d28d172789f06886806bc55\n".utf8), to: "Documents/Tagged/CACHEDIR.TAG")
-        try container.write(Data("no signature".utf8), to: "Documents/Untagged/CACHEDIR.TAG")
-        try container.write(Data("x".utf8), to: "Documents/Untagged/file")
-
-        let archive = container.root.path + ".tar"
-        try Command.run(
-            "/usr/bin/tar", "--exclude-caches", "-cf", archive, "-C", container.root.path, ".")
-        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: archive) } }
-        let kept = Set(
-            try Command.run("/usr/bin/tar", "-tf", archive).split(separator: "\n")
-                .filter { !$0.hasSuffix("/") }.map { String($0.dropFirst(2)) })
-
-        let inventory = try container.inventory()
-        let expected = inventory.files.filter { !$0.exclusions.contains(.cacheTag) }
-            .map { inventory.path(of: $0).string }
-        #expect(kept == Set(expected))
-        #expect(expected.count < inventory.files.count)
-    }
-
     @Test func aMarkOnAFolderHoldsForWhatIsInIt() throws {
-        try container.write(Data("x".utf8), to: "Library/Application Support/Offline/deep/file")
+        try write("x", to: "Library/Application Support/Offline/deep/file")
         try container.mark(.exclude, "Library/Application Support/Offline")
         let inventory = try container.inventory()
         let file = try #require(inventory.files.first { $0.name.string == "file" })

@@ -8,21 +8,19 @@ import Testing
 @testable import StorageInventory
 
 /// The fates that are foretold, compared with what is there afterwards.
-@Suite struct FateTests {
+@Suite final class FateTests: ContainerSuite {
     private struct File {
         let path: String
         let fate: Fate
         let key: String?
     }
 
-    private let container: SampleContainer
     private let work: TemporaryFolder
 
     /// A used cache, and files of every fate.
-    init() async throws {
-        container = try SampleContainer()
+    override init() async throws {
         work = try TemporaryFolder()
-        try await container.use()
+        try await super.init()
         let cache = try await container.cache()
         for (key, url) in [("recorded", URL(string: "https://media.example.org/song.mp3")), ("own", nil)] {
             let metadata = ItemMetadata(

@@ -8,18 +8,16 @@ import Testing
 @testable import StorageInventory
 
 /// The script of `inventory --check --fix-script` mends what a script can mend, and nothing else.
-@Suite struct FixScriptTests {
+@Suite final class FixScriptTests: ContainerSuite {
     private static let mendable = RuleTests.faults.filter { fault in
         StorageRules.infos.contains { $0.name == fault.rule && $0.remedy != nil }
     }
 
-    private let container: SampleContainer
     private let work: TemporaryFolder
 
-    init() async throws {
-        container = try SampleContainer()
+    override init() async throws {
         work = try TemporaryFolder()
-        try await container.use()
+        try await super.init()
     }
 
     private func script(_ arguments: String...) throws -> String {
@@ -35,19 +33,12 @@ import Testing
     private func run(_ script: String) throws -> Bool {
         let file = work.path.appending("fix.sh").string
         try script.write(toFile: file, atomically: true, encoding: .utf8)
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [file, work.path.appending("discarded").string]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let discarded = work.path.appending("discarded").string
+        return try Command.outcome(of: "/bin/sh", [file, discarded]).status == 0
     }
 
-    private func found() throws -> [String] { try container.findings().map(\.rule.name).sorted() }
-
     @Test(arguments: TestRun.sample(8, of: mendable))
-    func eachFaultIsMended(_ fault: RuleTests.Fault) throws {
+    func eachFaultIsMended(_ fault: Fault) throws {
         try fault.plant(container)
         #expect(try found() == [fault.rule])
         let script = try script("--unused-for", "30d")
@@ -61,7 +52,7 @@ import Testing
         let script = try script("--unused-for", "30d")
         #expect(try run(script))
         let mended = Set(Self.mendable.map(\.rule))
-        #expect(try found() == RuleTests.faults.map(\.rule).filter { !mended.contains($0) }.sorted())
+        #expect(try found().sorted() == RuleTests.faults.map(\.rule).filter { !mended.contains($0) }.sorted())
     }
 
     /// A mark that an earlier script has set must not make the next one take the file out.
@@ -75,16 +66,15 @@ import Testing
 
     /// What was opened once is the user's, even if its key was forgotten.
     @Test func whatWasOpenedIsNotTakenOut() throws {
-        try container.write(
-            Data("old".utf8), to: "Library/Application Support/PrefetchCache/files/Old.txt")
+        try write("old", to: "Library/Application Support/PrefetchCache/files/Old.txt")
         #expect(try found() == ["abandoned"])
         #expect(try script().contains("# By hand: "))
     }
 
     /// By its type it cannot be had again, wherever it is.
     @Test func theUsersWorkInAFolderOfACacheStaysInBackups() throws {
-        try container.write(Data("thesis".utf8), to: "Documents/Cache/Thesis.docx")
-        try container.write(Data("page".utf8), to: "Documents/Cache/page.bin")
+        try write("thesis", to: "Documents/Cache/Thesis.docx")
+        try write("page", to: "Documents/Cache/page.bin")
         #expect(try found() == ["cached-data-backed-up"])
         #expect(try run(script()))
         #expect(try found() == [])
@@ -93,10 +83,9 @@ import Testing
     }
 
     @Test func eachCommandIsBelowItsFinding() throws {
-        try container.write(Data("log".utf8), to: "Documents/Logs/app.log")
-        try container.write(
-            Data(#"{"last":"\#(container.root.path)/x"}"#.utf8), to: "Library/Application Support/a.json")
+        try write("log", to: "Documents/Logs/app.log")
         let root = container.root.path
+        try write(#"{"last":"\#(root)/x"}"#, to: "Library/Application Support/a.json")
         let lines = [
             "", "# Library/Application Support/a.json: its content contains an absolute path [absolute-path]",
             "# By hand: Store the area and the path below it.", "",
@@ -110,9 +99,7 @@ import Testing
 
     /// A mark on a folder of Library that could be one of the system's would be the next finding.
     @Test func aCacheWhoseNameMayNotBeMarkedMoves() throws {
-        for name in ["1", "2"] {
-            try container.write(Data(name.utf8), to: "Library/Application Support/Cache/\(name).bin")
-        }
+        for name in ["1", "2"] { try write(name, to: "Library/Application Support/Cache/\(name).bin") }
         #expect(try found() == ["cached-data-backed-up"])
         #expect(try run(script()))
         #expect(try found() == [])
@@ -122,8 +109,8 @@ import Testing
     /// A mark on a folder is one on all that is in it.
     @Test func aFolderIsNotMarkedForSomeOfItsFiles() throws {
         let folder = "Library/Application Support/org.example.app/Voices"
-        for fault in RuleTests.faults where fault.rule == "excluded-one-by-one" { try fault.plant(container) }
-        try container.write(Data("mine".utf8), to: "\(folder)/deep/own.bin")
+        for name in ["1", "2", "3", "4"] { try write(to: "\(folder)/\(name)", isMarked: true) }
+        try write("mine", to: "\(folder)/deep/own.bin")
         #expect(try script().contains("# By hand: "))
     }
 
@@ -132,7 +119,7 @@ import Testing
         "é✈.log", "*.log", "\\.log",
     ])
     func anyNameIsOneWord(_ name: String) throws {
-        try container.write(Data(name.utf8), to: "Documents/\(name)")
+        try write(name, to: "Documents/\(name)")
         #expect(try run(script()))
         #expect(try Data(contentsOf: container.url("Library/Caches/\(name)")) == Data(name.utf8))
         #expect(try found() == [])
@@ -140,16 +127,16 @@ import Testing
 
     /// It is in the comment above the command, too.
     @Test func aNameIsNoLineOfTheScript() throws {
-        try container.write(Data("log".utf8), to: "Documents/x\ntouch $discarded.run #.log")
+        try write("log", to: "Documents/x\ntouch $discarded.run #.log")
         #expect(try run(script()))
         #expect(!FileManager.default.fileExists(atPath: work.path.appending("discarded.run").string))
     }
 
     /// By the time that it is run, there may be something.
     @Test func nothingIsReplaced() throws {
-        try container.write(Data("new".utf8), to: "Documents/debug.log")
+        try write("new", to: "Documents/debug.log")
         let script = try script()
-        try container.write(Data("old".utf8), to: "Library/Caches/debug.log")
+        try write("old", to: "Library/Caches/debug.log")
         #expect(try !run(script))
         #expect(try Data(contentsOf: container.url("Library/Caches/debug.log")) == Data("old".utf8))
         #expect(try Data(contentsOf: container.url("Documents/debug.log")) == Data("new".utf8))
@@ -157,7 +144,7 @@ import Testing
 
     /// A link among the folders could lead anywhere.
     @Test func noLinkIsFollowed() throws {
-        try container.write(Data("log".utf8), to: "Documents/Logs/app.log")
+        try write("log", to: "Documents/Logs/app.log")
         try FileManager.default.createSymbolicLink(
             atPath: container.url("Library/Caches/Logs").path, withDestinationPath: work.path.string)
         #expect(try script().contains("# left Documents/Logs/app.log: "))

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import PrefetchCaching
 import PrefetchFileSystem
@@ -6,239 +7,310 @@ import Testing
 
 @testable import StorageInventory
 
-@Suite struct RuleTests {
-    /// Something wrong with a container that was clean, named by the rule that has to find it.
-    struct Fault: Sendable, CustomTestStringConvertible {
-        let rule: String
-        let plant: @Sendable (SampleContainer) throws -> Void
+private let support = "Library/Application Support"
+private let iCloud = "Library/Mobile Documents"
+private let cache = "Library/Caches/PrefetchCache"
+private let uuid = "0F8FAD5B-D9CB-469F-A165-70867728950E"
 
-        var testDescription: String { rule }
-    }
-
-    static let faults = [
-        Fault(rule: "old-format") { try $0.setCatalogVersion(4) },
-        Fault(rule: "missing-cache-tag") {
-            try FileManager.default.removeItem(at: $0.url("Library/Caches/CACHEDIR.TAG"))
+/// What is wrong is found, what a rule names as its fix makes the check clean, and a repair touches nothing of others.
+@Suite final class RuleTests: ContainerSuite {
+    /// One for each rule. None disturbs another.
+    static let faults: [Fault] = [
+        Fault("old-format", [.t33, .t34], at: "Library/Caches", fix: cachectl("stats")) {
+            try $0.setCatalogVersion(4)
         },
-        Fault(rule: "wrong-permissions") {
-            try FileManager.default.setAttributes(
-                [.posixPermissions: 0o722], ofItemAtPath: $0.url("Library/Caches/PrefetchCache").path)
+        Fault("missing-cache-tag", [.t25], at: "Library/Caches", fix: cachectl("list")) {
+            try $0.remove("Library/Caches/CACHEDIR.TAG")
         },
-        Fault(rule: "ledger-entry-without-file") {
-            try FileManager.default.removeItem(at: $0.url("Documents/Films"))
+        Fault(
+            "wrong-permissions", at: cache, fix: { try Command.run("/bin/chmod", "700", $0.url(cache).path) }
+        ) {
+            try Command.run("/bin/chmod", "722", $0.url(cache).path)
         },
-        Fault(rule: "exclusion-mark-lost") {
-            try $0.mark(.include, "Library/Application Support/PrefetchCache/files/Map.txt")
+        Fault("ledger-entry-without-file", at: "Documents/Films/Film.txt", fix: cachectl("forget", "film")) {
+            try $0.remove("Documents/Films")
         },
-        Fault(rule: "abandoned") {
-            try $0.write(Data("left".utf8), to: "Library/Caches/PrefetchCache/items/old-index")
+        Fault("exclusion-mark-lost", at: "\(support)/PrefetchCache/files/Map.txt", fix: cachectl("repair")) {
+            try $0.mark(.include, "\(support)/PrefetchCache/files/Map.txt")
         },
-        Fault(rule: "forgotten") {
-            for name in ["events.dat", "queue/1.dat"] {
-                let path = "Library/Application Support/com.oldsdk.Analytics/\(name)"
-                try $0.write(Data("event \(name)".utf8), to: path)
-                try $0.age(path, days: 200)
+        Fault("abandoned", [], "\(cache)/items/old-index"),
+        Fault(
+            "forgotten", [.t6], "\(support)/com.oldsdk.Analytics", ["a.dat", "queue/1", "Cache/2"], days: 200),
+        Fault(
+            "cached-data-backed-up", [.t24], "\(support)/Images/Cache", ["1.jpg", "deep/2.jpg"],
+            belongsAt: "Library/Caches/Images"),
+        Fault(
+            "thumbnails-outside-caches", [.b2, .b3], "\(support)/Gallery/photo_thumb.jpg",
+            belongsAt: "Library/Caches/Gallery/photo_thumb.jpg"),
+        Fault(
+            "user-data-purgeable", [.b8], "Library/Caches/Drafts/Novel.odt", belongsAt: "Documents/Novel.odt"),
+        Fault("left-in-tmp", [.t29, .b7], "tmp/export", ["one", "album/two"], days: 3),
+        Fault(
+            "database-in-caches", [.b5], "Library/Caches/Index/store.data", text: "SQLite format 3\0index",
+            belongsAt: "\(support)/Index/store.data"),
+        Fault(
+            "no-document", [.t19], "Documents/store.data", text: "SQLite format 3\0...",
+            belongsAt: "\(support)/store.data"),
+        Fault("log-among-documents", [.t18], "Documents/debug.log", belongsAt: "Library/Caches/debug.log"),
+        Fault(
+            "settings-among-documents", [.t13], "Documents/settings.json",
+            belongsAt: "\(support)/settings.json"),
+        Fault(
+            "machine-name-among-documents", [.t10], "Documents/3f2a9c0d1e4b5a67.bin",
+            belongsAt: "Documents/Holiday.bin"),
+        Fault(
+            "user-data-excluded", [.t8], at: "Documents/letter.txt",
+            fix: { try $0.mark(.include, "Documents/letter.txt") }
+        ) { try $0.mark(.exclude, "Documents/letter.txt") },
+        Fault("excluded-unused", [.g4e], "\(support)/Offline/tiles.bin", days: 60, isMarked: true),
+        Fault(
+            "excluded-one-by-one", [.b13], "\(support)/org.example.app/Voices", ["1", "2", "3", "4"],
+            isMarked: true
+        ) {
+            for number in 1...4 { try $0.mark(.include, "\(support)/org.example.app/Voices/\(number)") }
+            try $0.mark(.exclude, "\(support)/org.example.app/Voices")
+        },
+        Fault(
+            "excluded-folder-name", [.b14], at: "\(support)/Levels",
+            fix: { try $0.move("\(support)/Levels", to: "\(support)/org.example.levels") }
+        ) {
+            try $0.write(to: "\(support)/Levels/1.bin")
+            try $0.mark(.exclude, "\(support)/Levels")
+        },
+        Fault(
+            "absolute-path", [.b6], "\(support)/state.json",
+            text: #"{"last":"/var/mobile/Containers/Data/Application/1B/Documents/x"}"#
+        ) { try $0.write(#"{"last":{"area":"documents","path":"x"}}"#, to: "\(support)/state.json") },
+        Fault(
+            "large-download-backed-up", [.b9], at: "\(support)/Cinema/Heat.mp4",
+            fix: { try $0.mark(.exclude, "\(support)/Cinema/Heat.mp4") }
+        ) { try $0.write(length: 16 << 20, to: "\(support)/Cinema/Heat.mp4") },
+        Fault(
+            "same-content-twice", [.t35], at: "Documents/Copies/Photo.txt",
+            fix: {
+                try $0.remove("Documents/Copies/Photo.txt")
+                try $0.link("Documents/Photo.txt", to: "Documents/Copies/Photo.txt")
+            }
+        ) {
+            for path in ["Documents/Photo.txt", "Documents/Copies/Photo.txt"] {
+                try $0.write(content("photo"), to: path)
             }
         },
-        Fault(rule: "cached-data-backed-up") {
-            try $0.write(Data("a".utf8), to: "Library/Application Support/Images/Cache/1.jpg")
-            try $0.write(Data("b".utf8), to: "Library/Application Support/Images/Cache/deep/2.jpg")
+        Fault(
+            "diverged-copies", [.t35], at: "Documents/Plan.pages", fix: { try $0.remove("\(support)/Open") }
+        ) {
+            for folder in ["Documents", "\(support)/Open"] { try $0.write(to: "\(folder)/Plan.pages") }
         },
-        Fault(rule: "thumbnails-outside-caches") {
-            try $0.write(Data("small".utf8), to: "Library/Application Support/Gallery/photo_thumb.jpg")
-        },
-        Fault(rule: "user-data-purgeable") {
-            try $0.write(Data("my novel".utf8), to: "Library/Caches/Drafts/Novel.odt")
-        },
-        Fault(rule: "left-in-tmp") {
-            try $0.write(Data("1".utf8), to: "tmp/export/one")
-            try $0.write(Data("2".utf8), to: "tmp/export/two")
-            try $0.age("tmp/export/one", days: 3)
-            try $0.age("tmp/export/two", days: 3)
-        },
-        Fault(rule: "database-in-caches") {
-            try $0.write(Data("SQLite format 3\0index".utf8), to: "Library/Caches/Index/store.data")
-        },
-        Fault(rule: "no-document") {
-            try $0.write(Data("SQLite format 3\0...".utf8), to: "Documents/store.data")
-        },
-        Fault(rule: "log-among-documents") { try $0.write(Data("began".utf8), to: "Documents/debug.log") },
-        Fault(rule: "settings-among-documents") {
-            try $0.write(Data(#"{"theme":"dark"}"#.utf8), to: "Documents/settings.json")
-        },
-        Fault(rule: "machine-name-among-documents") {
-            try $0.write(Data("holiday".utf8), to: "Documents/3f2a9c0d1e4b5a67.bin")
-        },
-        Fault(rule: "user-data-excluded") { try $0.mark(.exclude, "Documents/letter.txt") },
-        Fault(rule: "excluded-unused") {
-            try $0.write(Data("tiles".utf8), to: "Library/Application Support/Offline/tiles.bin")
-            try $0.mark(.exclude, "Library/Application Support/Offline/tiles.bin")
-            try $0.age("Library/Application Support/Offline/tiles.bin", days: 60)
-        },
-        Fault(rule: "excluded-one-by-one") {
-            for number in 1...4 {
-                let path = "Library/Application Support/org.example.app/Voices/\(number).bin"
-                try $0.write(Data("voice \(number)".utf8), to: path)
-                try $0.mark(.exclude, path)
-            }
-        },
-        Fault(rule: "excluded-folder-name") {
-            try $0.write(Data("level".utf8), to: "Library/Application Support/Levels/1.bin")
-            try $0.mark(.exclude, "Library/Application Support/Levels")
-        },
-        Fault(rule: "absolute-path") {
-            try $0.write(
-                Data(#"{"last":"/var/mobile/Containers/Data/Application/1B/Documents/x"}"#.utf8),
-                to: "Library/Application Support/state.json")
-        },
-        Fault(rule: "large-download-backed-up") {
-            try $0.write(length: 16 << 20, to: "Library/Application Support/Cinema/Heat.mp4")
-        },
-        Fault(rule: "same-content-twice") {
-            try $0.write(content("photo"), to: "Documents/Photo.txt")
-            try $0.write(content("photo"), to: "Documents/Copies/Photo.txt")
-        },
-        Fault(rule: "diverged-copies") {
-            try $0.write(Data("my plan".utf8), to: "Documents/Plan.pages")
-            try $0.write(Data("my other plan".utf8), to: "Library/Application Support/Open/Plan.pages")
-        },
-        Fault(rule: "document-in-support") {
-            try $0.write(Data("manual".utf8), to: "Library/Application Support/Imports/Manual.pdf")
-        },
-        Fault(rule: "empty-folder") {
-            try FileManager.default.createDirectory(
-                at: $0.url("Documents/New Folder/deep"), withIntermediateDirectories: true)
+        Fault(
+            "document-in-support", [.t7, .t31], "\(support)/Imports/Manual.pdf",
+            belongsAt: "Documents/Manual.pdf"),
+        Fault("empty-folder", at: "Documents/New Folder") {
+            try $0.createFolder("Documents/New Folder/deep")
         },
     ]
 
-    let container: SampleContainer
+    /// The same in other forms, and what would disturb others.
+    private static let variants: [Fault] = [
+        Fault("forgotten", [.t43], "\(support)/downloads-v1.bin", days: 400),
+        Fault("document-in-support", [.t31], "\(support)/Projects/Logo.psd"),
+        Fault("user-data-excluded", [.t8], "Documents/Tax.numbers", isMarked: true),
+        Fault("user-data-excluded", [.g4b], "\(support)/Drawings/House.procreate", isMarked: true),
+        Fault("user-data-excluded", [.b10], "Documents/Comics/Akira.cbz", isMarked: true),
+        Fault("documents-not-in-cloud", [.t9, .t36], at: "Documents") {
+            try $0.write(to: "\(iCloud)/Shared.pages")
+        },
+        Fault("machine-name-among-documents", [.t10], at: "\(iCloud)/\(uuid).jpg") {
+            try $0.remove("Documents/letter.txt")
+            try $0.write(to: "\(iCloud)/\(uuid).jpg")
+        },
+        Fault("settings-among-documents", [.t13], "Documents/org.example.app.plist"),
+        Fault("log-among-documents", [.t18], "Documents/Logs/app.log.1"),
+        Fault("no-document", [.g1], "Documents/Episode 7.mp3.part"),
+        Fault("cached-data-backed-up", [.g2], "\(support)/Map/cache", ["7/64/42.png"]),
+        Fault("left-in-tmp", [.t28, .g3], "tmp/upload.zip", days: 2),
+        Fault("old-format", [.t33, .t34], at: "Library/Caches") { try $0.setCatalogVersion(3) },
+        Fault("diverged-copies", [.t35], at: "Documents/Essay.md") {
+            try $0.remove("Documents/letter.txt")
+            try $0.write("draft", to: "Documents/Essay.md")
+            try $0.write("final", to: "\(iCloud)/Essay.md")
+        },
+        Fault("large-download-backed-up", [.g0b], at: "\(support)/Models/voice.onnx") {
+            try $0.write(length: 20 << 20, to: "\(support)/Models/voice.onnx")
+        },
+        Fault("large-download-backed-up", [.b1], at: "Documents/Lecture.mp4") {
+            try $0.write(length: 17 << 20, to: "Documents/Lecture.mp4")
+            try $0.setAttribute(
+                "user.xdg.origin.url", "https://example.org/1".utf8, of: "Documents/Lecture.mp4")
+        },
+        Fault("excluded-unused", [.g4e], "Documents/Holiday.mov", days: 40, isMarked: true),
+        Fault("thumbnails-outside-caches", [.b2], "Documents/Photos/IMG_1_thumb.jpg"),
+        Fault("thumbnails-outside-caches", [.b3], "\(support)/Thumbnails", ["1", "large/2"]),
+        Fault("thumbnails-outside-caches", [.b4], "Library/Gallery/cover-thumbnail.png"),
+        Fault("excluded-one-by-one", [.b13], "\(support)/Regions", ["1", "2", "3", "4"], isMarked: true),
+        Fault("excluded-folder-name", [.b14], at: "Library/Offline") {
+            try $0.write(to: "Library/Offline/1.map")
+            try $0.mark(.exclude, "Library/Offline")
+        },
+        Fault("machine-name-among-documents", [], "Documents/\(uuid.lowercased())"),
+        Fault("machine-name-among-documents", [], "Documents/0123456789ABCDEF"),
+        Fault("machine-name-among-documents", [], "Documents/d41d8cd98f00b204e9800998ecf8427e.pdf"),
+        Fault("user-data-excluded", [], "Documents/Notes.md", isMarked: true),
+        Fault("user-data-excluded", [], "\(support)/Books/Emma.epub", isMarked: true),
+        Fault("user-data-excluded", [], "Library/Sketches/House.psd", isMarked: true),
+        // The user sees one document.
+        Fault("user-data-excluded", at: "Documents/Novel.pages", files: 2) {
+            for name in ["1", "2"] { try $0.write(to: "Documents/Novel.pages/\(name)") }
+            try $0.mark(.exclude, "Documents/Novel.pages")
+        },
+        Fault("user-data-purgeable", [], "Library/Caches/Drafts/Novel.pages", ["Index.zip", "Data/1.db"]),
+        Fault("document-in-support", [], "\(support)/Drafts/Novel.pages", ["Index.zip", "Data/1.db"]),
+        Fault("no-document", [], "Documents/Store", ["CURRENT", "MANIFEST-000001", "000003.ldb"]),
+        Fault("no-document", [], "Documents/app.cblite2", ["db.sqlite3", "Attachments/1.blob"]),
+        Fault("no-document", at: "Documents/library.sqlite", files: 3) {
+            for ending in ["", "-wal", "-shm"] { try $0.write(to: "Documents/library.sqlite\(ending)") }
+        },
+        Fault("no-document", at: "Documents/default.realm", files: 2) {
+            for ending in ["", ".lock"] { try $0.write(to: "Documents/default.realm\(ending)") }
+        },
+        Fault("database-in-caches", at: "Library/Caches/Library.data", files: 3) {
+            try $0.write("SQLite format 3\0", to: "Library/Caches/Library.data")
+            for ending in ["-wal", "-shm"] { try $0.write(to: "Library/Caches/Library.data\(ending)") }
+        },
+    ]
 
-    init() async throws {
-        container = try SampleContainer()
-        try await container.use()
-    }
+    /// What is said of the app's code, its `Info.plist`, its developer or the system.
+    private static let notAboutFiles: Set<Statement> = [
+        .t1, .t2, .t3, .t4, .t5, .t11, .t12, .t14, .t15, .t16, .t17, .t20, .t21, .t22, .t23, .t26, .t27, .t30,
+        .t32, .t37, .t38, .t39, .t40, .t41, .t42, .g0a, .g4a, .g4c, .g4d, .b11, .b12,
+    ]
 
     @Test func nothingIsWrongWithWhatTheCacheDoes() throws {
-        #expect(try container.findings() == [])
+        #expect(try found() == [])
     }
 
-    @Test(arguments: faults) func aFaultIsFoundOnceUnderItsRuleAndNothingElseIs(_ fault: Fault) throws {
+    @Test(arguments: faults + variants) func aFaultIsFoundOnceUnderItsRuleAndNothingElseIs(_ fault: Fault)
+        throws
+    {
         try fault.plant(container)
-        #expect(try container.findings().map(\.rule.name) == [fault.rule])
+        let found = try container.findings()
+        #expect(found.map(\.rule.name) == [fault.rule])
+        #expect(found.map(\.path.string) == [fault.path])
+        #expect(found.first?.files == fault.files ?? found.first?.files)
+        #expect(found.first.map { fault.statements.isSubset(of: $0.rule.statements) } == true)
     }
 
-    @Test func allFaultsAtOnceAreFoundOnceEach() throws {
-        for fault in Self.faults { try fault.plant(container) }
-        let settings = try settings("<key>UIFileSharingEnabled</key><false/>")
-        let found = try container.findings(settings).map(\.rule.name)
-        #expect(found.sorted() == (Self.faults.map(\.rule) + ["file-sharing"]).sorted())
-    }
-
-    @Test func everyRuleHasAFault() {
+    @Test func everyRuleHasAFaultAndEveryStatementThatAFileCanBreakIsBroken() {
         let others = ["file-sharing", "documents-not-in-cloud"] + ManifestRuleTests.rules
-        let tested = Set(Self.faults.map(\.rule) + others)
-        #expect(tested == Set(StorageRules.infos.map(\.name)))
-        #expect(StorageRules.infos.count == tested.count)
+        #expect(Set(Self.faults.map(\.rule) + others) == Set(StorageRules.infos.map(\.name)))
+        #expect(StorageRules.infos.count == Self.faults.count + others.count)
+        let broken = (Self.faults + Self.variants).reduce(into: Set()) { $0.formUnion($1.statements) }
+        #expect(broken == Set(Statement.allCases).subtracting(Self.notAboutFiles))
+        #expect(broken == Set(StorageRules.infos.flatMap(\.statements)).subtracting(Self.notAboutFiles))
+    }
+
+    @Test func statementsAreThoseOfTheGuidelines() {
+        let talk = (1...43).map { "T\($0)" }
+        let guidelines = ["G0a", "G0b", "G1", "G2", "G3", "G4a", "G4b", "G4c", "G4d", "G4e"]
+        #expect(Statement.allCases.map(\.id) == talk + guidelines + (1...14).map { "B\($0)" })
+        #expect(Statement.allCases.allSatisfy { $0.text.hasSuffix(".") || $0.text.hasSuffix("?") })
     }
 
     @Test func aCheckChangesNothing() throws {
-        for fault in Self.faults { try fault.plant(container) }
+        for fault in Self.faults + ManifestRuleTests.faults { try fault.plant(container) }
         let before = try Photograph(of: container.root)
-        _ = try container.findings()
+        _ = try container.findings(by: ManifestRuleTests.manifest)
         #expect(try Photograph(of: container.root) == before)
+    }
+
+    // MARK: Fixes
+
+    private func expectFound(_ rules: [String], _ arguments: [String] = []) throws {
+        let outcome = try BuiltTool.run(["inventory", "--check"] + arguments, on: container)
+        #expect(outcome.status == (rules.isEmpty ? 0 : 1), "\(outcome.output)")
+        let found = outcome.output.matches(of: /\[([a-z-]+)\]/).map { String($0.output.1) }
+        #expect(found.sorted() == rules.sorted())
+    }
+
+    /// The bytes of all files that are not the cache's, by their paths.
+    private func foreignFiles() throws -> [String: Data] {
+        let inventory = try container.inventory()
+        var files: [String: Data] = [:]
+        for file in inventory.files where file.kind == .foreign {
+            let path = inventory.path(of: file).string
+            files[path] = try Data(contentsOf: container.url(path))
+        }
+        return files
+    }
+
+    private func repair(succeeds: Bool = true) throws {
+        let before = try foreignFiles()
+        let repaired = try BuiltTool.run(["repair"], on: container)
+        #expect((repaired.status == 0) == succeeds, "\(repaired.output)")
+        #expect(try foreignFiles() == before, "a repair touches nothing of others")
+    }
+
+    private func fix(_ faults: [Fault]) throws {
+        let permissions = faults.filter { $0.rule == "wrong-permissions" }
+        try repair(succeeds: permissions.isEmpty)
+        for fault in permissions + faults { try fault.fix(container) }
+        try repair()
+    }
+
+    @Test(arguments: TestRun.sample(8, of: faults)) func theFixMakesTheCheckClean(_ fault: Fault) throws {
+        try fault.plant(container)
+        try expectFound([fault.rule])
+        try fix([fault])
+        try expectFound([])
+    }
+
+    @Test func afterARepairAndAllFixesTheCheckIsClean() throws {
+        for fault in Self.faults { try fault.plant(container) }
+        let plist = try plist(sharing: true, inPlace: false)
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: plist) } }
+        try expectFound(Self.faults.map(\.rule) + ["file-sharing"], ["--plist", plist])
+        try fix(Self.faults)
+        try expectFound(["file-sharing"], ["--plist", plist])
+        _ = try self.plist(sharing: true, inPlace: true)
+        try expectFound([], ["--plist", plist])
+    }
+
+    /// A fault that nobody mends is still found after a repair, but for those that a repair is the fix of.
+    @Test func aRepairAloneDoesNotMakeTheCheckClean() throws {
+        let faults = Self.faults.filter { $0.rule != "wrong-permissions" }
+        for fault in faults { try fault.plant(container) }
+        // Nothing reads the files, which would be a use of them.
+        try cachectl("repair")(container)
+        let mended: Set = ["old-format", "missing-cache-tag", "exclusion-mark-lost"]
+        try expectFound(faults.map(\.rule).filter { !mended.contains($0) })
     }
 
     // MARK: Files in Documents and Info.plist
 
-    @Test(
-        arguments: [
-            ("", 1), ("<key>UIFileSharingEnabled</key><true/>", 1),
-            ("<key>LSSupportsOpeningDocumentsInPlace</key><true/>", 1),
-            (
-                "<key>UIFileSharingEnabled</key><true/><key>LSSupportsOpeningDocumentsInPlace</key><true/>",
-                0
-            ),
-        ])
-    func documentsHaveToBeWithinReach(_ keys: String, _ count: Int) throws {
-        let found = try container.findings(try settings(keys))
-        #expect(found.map(\.rule.name) == Array(repeating: "file-sharing", count: count))
+    private func plist(sharing: Bool?, inPlace: Bool?) throws -> String {
+        let settings = ["UIFileSharingEnabled": sharing, "LSSupportsOpeningDocumentsInPlace": inPlace]
+        let path = container.root.path + ".plist"
+        try PropertyListSerialization.data(
+            fromPropertyList: settings.compactMapValues(\.self), format: .xml, options: 0
+        ).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func found(sharing: Bool?, inPlace: Bool?) throws -> [String] {
+        let path = try plist(sharing: sharing, inPlace: inPlace)
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
+        let settings = try AppSettings(at: FilePath(path), in: LiveFileSystem())
+        return try container.findings(settings).map(\.rule.name)
+    }
+
+    @Test(arguments: [(nil, nil), (true, nil), (false, true), (true, true)] as [(Bool?, Bool?)])
+    func documentsHaveToBeWithinReach(_ sharing: Bool?, _ inPlace: Bool?) throws {
+        let isReached = sharing == true && inPlace == true
+        #expect(try found(sharing: sharing, inPlace: inPlace) == (isReached ? [] : ["file-sharing"]))
     }
 
     @Test func withoutDocumentsNobodyNeedsToReachThem() throws {
-        try FileManager.default.removeItem(at: container.url("Documents/letter.txt"))
-        try FileManager.default.removeItem(at: container.url("Documents/Films"))
-        #expect(try container.findings(try settings("")).map(\.rule.name) == ["ledger-entry-without-file"])
-    }
-
-    private func settings(_ keys: String) throws -> AppSettings {
-        try container.write(
-            Data("<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(keys)</dict></plist>".utf8),
-            to: "../\(container.root.lastPathComponent).plist")
-        let file = container.root.deletingLastPathComponent()
-            .appending(path: "\(container.root.lastPathComponent).plist")
-        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: file) } }
-        return try AppSettings(at: FilePath(file.path), in: LiveFileSystem())
-    }
-
-    // MARK: What looks like a fault and is none
-
-    @Test func youngTemporaryFilesAreWork() throws {
-        try container.write(Data("1".utf8), to: "tmp/export")
-        #expect(try container.findings() == [])
-    }
-
-    @Test func anExcludedFileThatWasReadLatelyIsInUse() throws {
-        let path = "Library/Application Support/Offline/tiles.bin"
-        try container.write(Data("tiles".utf8), to: path)
-        try container.mark(.exclude, path)
-        try container.age(path, days: 60)
-        try Command.run("/usr/bin/touch", "-a", container.url(path).path)
-        #expect(try container.findings() == [])
-    }
-
-    @Test func aHardLinkIsNoSecondCopy() throws {
-        try FileManager.default.linkItem(
-            at: container.url("Documents/Films/Film.txt"), to: container.url("Documents/Same.txt"))
-        #expect(try container.findings() == [])
-    }
-
-    @Test func anItemOfWhichTheFileWasOpenedTwiceOverIsFound() async throws {
-        // As a restored container has it: the cached copy came back.
-        let item = ItemMetadata(key: "again", destination: .documents("Again.txt", backup: .include))
-        let cache = try await container.cache()
-        _ = try await cache.store(content("film"), as: item)
-        try await cache.close()
-        #expect(try container.findings().map(\.rule.name) == ["same-content-twice"])
-    }
-
-    @Test func theWorkOfALivingProcessIsNotAbandoned() async throws {
-        let cache = try await container.cache()
-        let metadata = ItemMetadata(key: "long", destination: .documents("Long.txt", backup: .include))
-        guard case .writer(let writer) = try await cache.beginStoring(metadata, expectedLength: nil) else {
-            throw SampleContainer.Unexpected()
-        }
-        _ = try await writer.write(content("long"))
-        #expect(try container.findings() == [])
-        #expect(try container.inventory().files.contains { $0.kind == .partial })
-        try await writer.cancel()
-        try await cache.close()
-    }
-
-    /// It is the user's, and advice to delete it would be the end of it.
-    @Test func whatAPurgeHadMovedAsideIsNotAbandoned() throws {
-        let name = "0123456789abcdef0123456789abcdef-0123456789abcdef-1.aside"
-        let path = "Library/Application Support/PrefetchCache/staging/\(name)"
-        try container.write(Data("my novel".utf8), to: path)
-        try container.age(path, days: 2)
-        #expect(try container.findings() == [])
-    }
-
-    @Test func whatADeadProcessLeftIsAbandoned() throws {
-        let session = "0123456789abcdef"
-        try container.write(Data("half".utf8), to: "Library/Caches/PrefetchCache/incoming/\(session)-1")
-        try container.write(Data(), to: "Library/Caches/PrefetchCache/incoming/\(session).lock")
-        let found = try container.findings()
-        #expect(found.map(\.rule.name) == ["abandoned"])
-        #expect(found.first?.path.lastComponent?.string == "\(session)-1")
+        try container.remove("Documents/letter.txt")
+        try container.remove("Documents/Films")
+        #expect(try found(sharing: nil, inPlace: nil) == ["ledger-entry-without-file"])
     }
 }

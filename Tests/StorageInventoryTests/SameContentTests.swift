@@ -24,20 +24,28 @@ import Testing
         return data
     }
 
+    private func write(_ seeds: Range<UInt8>, differingAtEnd: Bool = false) throws {
+        for seed in seeds {
+            try container.write(
+                large(seed, differingAtEnd: differingAtEnd), to: "Library/Application Support/data/\(seed)")
+        }
+    }
+
     /// What is found, and how many bytes were asked for and files held open for it at most.
     private func check() throws -> (findings: [Finding], bytesRead: Int, openFiles: Int) {
         let inventory = try container.inventory()
         let log = OperationLog()
         let fileSystem = InterceptingFileSystem(isOutside: true)
-        let open = OpenFilesPeak()
+        let open = Mutex(0)
         fileSystem.intercept { [unowned fileSystem] operation in
             log.add(operation)
-            open.note(fileSystem.openFiles)
+            let count = fileSystem.openFiles
+            open.withLock { $0 = max($0, count) }
         }
         let (findings, problems) = Checkup.run(on: inventory, .init(now: .now), in: fileSystem)
         #expect(problems == [])
         let bytes = log.operations.reduce(0) { $0 + ($1.kind == .read ? $1.count : 0) }
-        return (findings, bytes, open.peak)
+        return (findings, bytes, open.withLock { $0 })
     }
 
     private func store(_ contents: [Data]) async throws {
@@ -54,9 +62,7 @@ import Testing
     }
 
     @Test func filesThatBeginDifferentlyAreNotReadWhole() throws {
-        for seed in 0..<20 {
-            try container.write(large(UInt8(seed)), to: "Library/Application Support/data/\(seed)")
-        }
+        try write(0..<20)
         let (findings, bytesRead, openFiles) = try check()
         #expect(findings == [])
         #expect(bytesRead <= 20 * 4096)
@@ -64,10 +70,7 @@ import Testing
     }
 
     @Test func filesThatDifferInTheEndAreToldApart() throws {
-        for seed in 0..<3 {
-            try container.write(
-                large(UInt8(seed), differingAtEnd: true), to: "Library/Application Support/data/\(seed)")
-        }
+        try write(0..<3, differingAtEnd: true)
         #expect(try check().findings == [])
         try container.write(
             large(1, differingAtEnd: true), to: "Library/Application Support/other/again")
@@ -89,20 +92,10 @@ import Testing
         try container.write(large(2), to: "Library/Application Support/data/one")
         // More files than items, and fewer.
         #expect(try check().findings.map(\.files) == [2])
-        for seed in 10..<20 {
-            try container.write(large(UInt8(seed)), to: "Library/Application Support/data/\(seed)")
-        }
+        try write(10..<20)
         let (findings, bytesRead, _) = try check()
         #expect(findings.map(\.files) == [2])
         // Nothing but the one file is read whole.
         #expect(bytesRead <= 6 << 20)
     }
-}
-
-private final class OpenFilesPeak: Sendable {
-    private let number = Mutex(0)
-
-    var peak: Int { number.withLock { $0 } }
-
-    func note(_ count: Int) { number.withLock { $0 = max($0, count) } }
 }

@@ -4,15 +4,8 @@ import StorageInventory
 import Testing
 
 /// A unit test of an app, by the public interface alone.
-@Suite struct StorageCheckTests {
-    private let container: SampleContainer
-    private let manifest: URL
-
-    init() async throws {
-        container = try SampleContainer()
-        try await container.use()
-        manifest = container.root.appendingPathExtension("json")
-    }
+@Suite final class StorageCheckTests: ContainerSuite {
+    private var manifest: URL { container.root.appendingPathExtension("json") }
 
     private func tidy() {
         guard FileManager.default.fileExists(atPath: manifest.path) else { return }
@@ -27,7 +20,7 @@ import Testing
     }
 
     @Test func whatIsWrongIsSaidWithItsFix() async throws {
-        try container.write(Data("log".utf8), to: "Documents/app.log")
+        try write("log", to: "Documents/app.log")
         let check = try await StorageCheck(of: .container(at: container.root))
         let finding = try #require(check.findings.first)
         #expect(check.findings.count == 1 && finding.rule.name == "log-among-documents")
@@ -47,9 +40,7 @@ import Testing
 
     @Test func anExcludedFileMayStayUnusedForAsLongAsIsSaid() async throws {
         let path = "Library/Application Support/Offline/tiles.bin"
-        try container.write(Data("tiles".utf8), to: path)
-        try container.mark(.exclude, path)
-        try container.age(path, days: 60)
+        try write("tiles", to: path, days: 60, isMarked: true)
         for (unusedFor, rules) in [
             (nil, ["excluded-unused"]), (Duration.seconds(90 * 86_400), []),
             (.seconds(Int64.max), []),

@@ -8,20 +8,12 @@ import Testing
 
 @testable import StorageInventory
 
-@Suite struct WalkTests {
-    let container: SampleContainer
-
-    init() async throws {
-        container = try SampleContainer()
-        try await container.use()
-    }
-
+@Suite final class WalkTests: ContainerSuite {
     // MARK: Sums
 
     @Test func theTotalsAreThoseOfDU() throws {
         try container.write(Data(repeating: 1, count: 100_000), to: "Documents/large.bin")
-        try FileManager.default.linkItem(
-            at: container.url("Documents/large.bin"), to: container.url("Library/Caches/same.bin"))
+        try container.link("Documents/large.bin", to: "Library/Caches/same.bin")
         try FileManager.default.createSymbolicLink(
             atPath: container.url("Documents/link").path,
             withDestinationPath: String(repeating: "x", count: 300))
@@ -33,30 +25,21 @@ import Testing
     }
 
     @Test func theTotalsAreThoseOfAnotherWalk() throws {
-        var lengths: [FileKind: Int64] = [:]
-        var count = 0
-        for path in try FileManager.default.subpathsOfDirectory(atPath: container.root.path) {
-            let attributes = try FileManager.default.attributesOfItem(atPath: container.url(path).path)
-            guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
-            count += 1
-            lengths[.foreign, default: 0] += (attributes[.size] as? Int64) ?? 0
-        }
+        let lengths = try FileManager.default.subpathsOfDirectory(atPath: container.root.path)
+            .map { try FileManager.default.attributesOfItem(atPath: container.url($0).path) }
+            .filter { $0[.type] as? FileAttributeType == .typeRegular }.map { $0[.size] as? Int64 ?? 0 }
         let totals = InventoryTotals(of: try container.inventory())
-        #expect(totals.files == count)
-        #expect(totals.length == lengths[.foreign])
+        #expect(totals.files == lengths.count)
+        #expect(totals.length == lengths.reduce(0, +))
     }
 
     @Test func aBackupIsWhatIsNeitherMarkedNorInAnAreaThatIsLeftOut() throws {
-        let totals = InventoryTotals(of: try container.inventory())
-        let letter: Int64 = 12
-        let preferences: Int64 = 7
-        let film = Int64(content("film").count)
-        let ledger = try #require(
-            try container.inventory().files.first { $0.kind == .ledger && $0.name.string == "ledger.sqlite" })
-        let history = try container.inventory().files.filter { $0.kind == .history }.reduce(0) {
-            $0 + $1.length
-        }
-        #expect(totals.backupLength == letter + preferences + film + ledger.length + history)
+        let inventory = try container.inventory()
+        let totals = InventoryTotals(of: inventory)
+        let own = inventory.files.filter { $0.kind == .history || $0.name.string == "ledger.sqlite" }
+            .reduce(0) { $0 + $1.length }
+        let (letter, preferences, film) = (12, 7, content("film").count)
+        #expect(totals.backupLength == Int64(letter + preferences + film) + own)
         #expect(totals.intendedBackupLength == totals.backupLength)
     }
 
@@ -70,8 +53,7 @@ import Testing
             try container.write(content, to: "\(folder)/file")
             for excluded in ["tmp", "Library/Caches"] {
                 try container.write(Data(), to: "\(excluded)/other")
-                try FileManager.default.linkItem(
-                    at: container.url("\(folder)/file"), to: container.url("\(excluded)/\(number)"))
+                try container.link("\(folder)/file", to: "\(excluded)/\(number)")
             }
             length += Int64(content.count)
         }
@@ -88,7 +70,7 @@ import Testing
         try container.write(Data(repeating: 1, count: 70_000), to: "Documents/own")
         for other in ["Library/Caches/other", "tmp/other"] {
             try container.write(Data(), to: other + " folder/x")
-            try FileManager.default.linkItem(at: container.url("Documents/own"), to: container.url(other))
+            try container.link("Documents/own", to: other)
         }
         let inventory = try container.inventory()
         for area in [Area.documents, .caches, .temporary] {
@@ -115,21 +97,9 @@ import Testing
         try folder.fileSystem.withFile("bottom", in: folder.descriptor, .createNew(.ownerReadWrite)) { _ in }
     }
 
-    @Test func aFolderMayBeDeeperThanAPathIsLong() throws {
-        let (levels, repetitions) = TestRun.isLong ? (1000, 1) : (45, 10)
+    @Test func aFolderMayBeDeeperThanAPathIsLongAndFewAreOpenAtATime() throws {
+        let (levels, repetitions) = TestRun.isLong ? (1000, 1) : (90, 5)
         let names = ["tenletters", "elevenchars"].map { String(repeating: $0, count: repetitions) }
-        try makeDeepFolder(names, levels: levels)
-        let inventory = try container.inventory()
-        let bottom = try #require(inventory.files.first { $0.name.string == "bottom" })
-        #expect(inventory.path(of: bottom).components.count == levels + 2)
-        #expect(inventory.path(of: bottom).length > 4096)
-        #expect(inventory.folders.count { names.contains($0.name.string) } == 2 * levels)
-        #expect(inventory.problems == [])
-    }
-
-    @Test func fewFoldersAreOpenAtATime() throws {
-        let levels = TestRun.count(short: 90, long: 300)
-        let names = ["one", "other"]
         try makeDeepFolder(names, levels: levels)
         let open = Mutex(0)
         let fileSystem = InterceptingFileSystem(isOutside: true)
@@ -138,6 +108,9 @@ import Testing
             open.withLock { $0 = max($0, count) }
         }
         let inventory = try container.inventory(fileSystem)
+        let bottom = try #require(inventory.files.first { $0.name.string == "bottom" })
+        #expect(inventory.path(of: bottom).components.count == levels + 2)
+        #expect(inventory.path(of: bottom).length > 4096)
         #expect(inventory.folders.count { names.contains($0.name.string) } == 2 * levels)
         #expect(inventory.problems == [])
         #expect(open.withLock { $0 } < 80)
@@ -185,17 +158,13 @@ import Testing
     }
 
     @Test func aFolderThatMayNotBeReadIsAProblemAndTheWalkGoesOn() throws {
-        let fileSystem = InterceptingFileSystem(isOutside: true) { operation throws(FileSystemError) in
-            guard operation.kind == .open, operation.name == "Films" else { return }
-            throw FileSystemError("open", path: "Films", errno: .permissionDenied)
-        }
+        let fileSystem = failing { $0.kind == .open && $0.name == "Films" }
         let inventory = try container.inventory(fileSystem)
         #expect(inventory.problems.map(\.path) == ["Documents/Films"])
         #expect(inventory.files.contains { $0.name.string == "letter.txt" })
         #expect(inventory.folders.contains { $0.name == "Films" })
         // Nobody can tell whether the opened file is there.
-        let found = Checkup.run(on: inventory, .init(now: .now), in: fileSystem).findings
-        #expect(found == [])
+        #expect(findings(of: inventory, in: fileSystem) == [])
     }
 
     /// The marks and tags that cannot be read, and where.
@@ -211,16 +180,12 @@ import Testing
     {
         // A folder that would be taken for a cache if it had no mark.
         let folder = "Library/Application Support/org.example.app/Caches"
-        try container.write(Data("x".utf8), to: "\(folder)/data")
+        try write("x", to: "\(folder)/data")
         try container.mark(.exclude, folder)
         #expect(try container.findings() == [])
-        let fileSystem = InterceptingFileSystem(isOutside: true) { operation throws(FileSystemError) in
-            guard operation.kind == kind, operation.name == name else { return }
-            throw FileSystemError("test", errno: .permissionDenied)
-        }
+        let fileSystem = failing { $0.kind == kind && $0.name == name }
         let inventory = try container.inventory(fileSystem)
-        let checked = Checkup.run(on: inventory, .init(now: .now), in: fileSystem)
-        #expect(checked.findings == [])
+        #expect(findings(of: inventory, in: fileSystem) == [])
         #expect(inventory.files.contains { $0.name.string == "letter.txt" })
     }
 
@@ -246,7 +211,7 @@ import Testing
 
     @Test(arguments: ["new\nline", "\u{1B}[2J", "right\u{202E}left", "comma, \"quote\"", "é", "e\u{301}"])
     func anyNameIsFound(_ name: String) throws {
-        try container.write(Data("x".utf8), to: "Documents/\(name)")
+        try write("x", to: "Documents/\(name)")
         let inventory = try container.inventory()
         let file = try #require(inventory.files.first { Array($0.name.string.utf8) == Array(name.utf8) })
         #expect(inventory.path(of: file).displayText == "Documents/\(name)")

@@ -15,22 +15,20 @@ extension StorageManifest {
     ///   takes for granted that everything is where it belongs.
     /// - Complexity: O(*nm*) in the numbers of files and entries.
     package init(draftOf inventory: FileInventory, app: String?, findings: [Finding] = []) {
-        let patterns = DraftPatterns(of: inventory).patterns
         // What an entry says follows from the files that it explains in the end: another pattern may be more specific.
         let bare = StorageManifest(
             app: app,
-            entries: patterns.map {
+            entries: inventory.draftPatterns.map {
                 Entry(pattern: $0, what: "", why: "", area: nil, backup: .system, regenerable: .no)
             })
-        let explained = Purposes(of: inventory, by: bare).files { _ in true }
         var rules: [Int: Set<String>] = [:]
         for finding in findings {
             for file in finding.members { rules[file, default: []].insert(finding.rule.name) }
         }
         self.init(
             app: app,
-            entries: explained.map { entry, files in
-                var entry = Entry(draft: entry.pattern, for: files.map { inventory.files[$0] }, app: app)
+            entries: bare.files(by: bare.numbers(for: inventory)).map { entry, files in
+                var entry = Entry(draft: entry.pattern, for: files.map { inventory.files[$0] })
                 let reported = files.reduce(into: Set<String>()) { $0.formUnion(rules[$1] ?? []) }.sorted()
                 if !reported.isEmpty { entry.what += "; a check reports \(reported.joined(separator: ", "))" }
                 return entry
@@ -39,16 +37,10 @@ extension StorageManifest {
 }
 
 extension StorageManifest.Entry {
-    fileprivate init(draft pattern: PathPattern, for files: [InventoryFile], app: String?) {
+    fileprivate init(draft pattern: PathPattern, for files: [InventoryFile]) {
         let area = files.first?.area
-        let isIncluded = files.allSatisfy(\.isBackedUp)
         let isExcluded = files.allSatisfy { !$0.isBackedUp }
-        let backup: StorageManifest.Backup =
-            switch area?.promise.backup ?? .backedUp {
-            case .backedUp where isIncluded: .include
-            case .backedUp where isExcluded: .exclude
-            case .backedUp, .notBackedUp, .uploaded: .system
-            }
+        let isDecidedByMarks = (area?.promise.backup ?? .backedUp) == .backedUp
         let regenerable: StorageManifest.Regenerable =
             switch area {
             case .caches: .download
@@ -57,9 +49,10 @@ extension StorageManifest.Entry {
             }
         self.init(
             pattern: pattern, what: "\(Self.toDo): \(Self.description(of: files))",
-            why: "\(Self.toDo): who needs it, and what is lost without it?", area: area, backup: backup,
+            why: "\(Self.toDo): who needs it, and what is lost without it?", area: area,
+            backup: !isDecidedByMarks
+                ? .system : isExcluded ? .exclude : files.allSatisfy(\.isBackedUp) ? .include : .system,
             regenerable: regenerable)
-        owner = Self.owner(pattern, app)
     }
 
     /// What is known: `12 opened items of type mp3, from feeds.example.org`.
@@ -73,13 +66,6 @@ extension StorageManifest.Entry {
         let origin = sources.isEmpty ? "" : ", from \(sources.prefix(3).joined(separator: ", "))"
         return "\(files.count) \(noun)\(files.count == 1 ? "" : "s")\(type)\(origin)"
     }
-
-    /// A library that names its folder by its identifier owns what is in it.
-    private static func owner(_ pattern: PathPattern, _ app: String?) -> String {
-        let folders = pattern.text.split(separator: "/").dropLast()
-        let identifier = folders.first { $0.wholeMatch(of: /[a-z]{2,6}(?:\.[A-Za-z0-9_-]+){2,}/) != nil }
-        return identifier.map(String.init).flatMap { $0 == app ? nil : $0 } ?? us
-    }
 }
 
 extension InventoryFile {
@@ -89,23 +75,38 @@ extension InventoryFile {
     }
 }
 
-/// The patterns of a draft.
-private struct DraftPatterns {
-    private struct Group: Hashable {
-        /// The folder directly below an area, or the root of the area.
-        let unit: Int
-        let type: String?
-    }
+/// Files that a draft explains together.
+private struct DraftGroup: Hashable {
+    /// The folder directly below an area, or the root of the area.
+    let unit: Int
+    let type: String?
+}
 
-    /// More files on their own than this, and they are explained together.
-    private static let singles = 8
-
-    private let inventory: FileInventory
-    private var texts: Set<String> = []
-
-    /// In the order of their texts.
-    var patterns: [PathPattern] {
-        texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { text in
+extension FileInventory {
+    /// The patterns of a draft, in the order of their texts.
+    fileprivate var draftPatterns: [PathPattern] {
+        var groups: [DraftGroup: [InventoryFile]] = [:]
+        let units = draftUnits
+        for file in files where file.kind.ownPurpose == nil {
+            groups[DraftGroup(unit: units[file.folder], type: file.type), default: []].append(file)
+        }
+        var texts: Set<String> = []
+        var single: [Int: [InventoryFile]] = [:]
+        for (group, files) in groups {
+            if files.count == 1, !files[0].isVisible {
+                single[group.unit, default: []].append(files[0])
+            } else {
+                // Users name their documents as they like: the next one has another name.
+                texts.insert(pattern(for: files, ending: group.type.map { "*.\($0)" } ?? "*"))
+            }
+        }
+        for files in single.values {
+            // More files on their own than this are explained together.
+            texts.formUnion(
+                files.count > 8
+                    ? [pattern(for: files, ending: "*")] : files.map { PathPattern.text(for: path(of: $0)) })
+        }
+        return texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { text in
             do {
                 return try PathPattern(text)
             } catch {
@@ -114,53 +115,19 @@ private struct DraftPatterns {
         }
     }
 
-    init(of inventory: FileInventory) {
-        self.inventory = inventory
-        let units = Self.units(of: inventory)
-        var groups: [Group: [Int]] = [:]
-        for (index, file) in inventory.files.enumerated() where file.kind.ownPurpose == nil {
-            groups[Group(unit: units[file.folder], type: file.type), default: []].append(index)
-        }
-        var single: [Int: [Int]] = [:]
-        for (group, files) in groups {
-            if files.count == 1, !inventory.files[files[0]].isVisible {
-                single[group.unit, default: []].append(files[0])
-            } else {
-                // Users name their documents as they like: the next one has another name.
-                add(files, ending: group.type.map { "*.\($0)" } ?? "*")
-            }
-        }
-        for files in single.values {
-            if files.count > Self.singles {
-                add(files, ending: "*")
-            } else {
-                for file in files {
-                    texts.insert(
-                        PathPattern.text(for: inventory.path(of: inventory.files[file])))
-                }
-            }
-        }
-    }
-
-    /// Adds the pattern of files that lie in one folder or in several.
-    private mutating func add(_ files: [Int], ending: String) {
-        let folders = Set(files.map { inventory.files[$0].folder })
-        guard let folder = inventory.commonFolder(of: folders) else { return }
-        let path = PathPattern.text(for: inventory.path(ofFolder: folder))
-        texts.insert((path.isEmpty ? "" : path + "/") + (folders.count == 1 ? "" : "**/") + ending)
+    /// The pattern of files that lie in one folder or in several.
+    private func pattern(for files: [InventoryFile], ending: String) -> String {
+        let folders = Set(files.map(\.folder))
+        let path = PathPattern.text(for: commonFolder(of: folders).map(path(ofFolder:)) ?? "")
+        return (path.isEmpty ? "" : path + "/") + (folders.count == 1 ? "" : "**/") + ending
     }
 
     /// For each folder, the one directly below an area that it is or lies in; outside the areas, one below `Library`.
-    private static func units(of inventory: FileInventory) -> [Int] {
-        var units: [Int] = []
-        var depths: [Int] = []
-        for (number, folder) in inventory.folders.enumerated() {
-            let number = number
-            let depth = inventory.isRootOfArea(number) ? 0 : folder.parent.map { depths[$0] + 1 } ?? 0
-            depths.append(depth)
-            let isUnit = depth <= (folder.area == nil ? 2 : 1)
-            units.append(isUnit ? number : folder.parent.map { units[$0] } ?? number)
+    private var draftUnits: [Int] {
+        folders.indices.map { number in
+            let lineage = lineage(ofFolder: number)
+            let root = lineage.lastIndex(where: isRootOfArea) ?? 0
+            return lineage[min(root + (folders[number].area == nil ? 2 : 1), lineage.count - 1)]
         }
-        return units
     }
 }

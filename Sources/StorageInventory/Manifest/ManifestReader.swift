@@ -23,22 +23,144 @@ extension StorageManifest {
 
     /// - Parameter name: The path of the text, for errors.
     package init(parsing text: [UInt8], named name: FilePath) throws(ManifestError) {
+        let value: Any
         do {
-            // It tells where the syntax is wrong, which the decoder does not on all platforms.
-            _ = try JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)
-            self = try JSONDecoder().decode(StorageManifest.self, from: Data(text))
+            value = try JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)
         } catch {
-            throw ManifestError(error, in: name)
+            let fault = (error as NSError).userInfo[NSDebugDescriptionErrorKey] ?? error
+            throw .invalid(name, at: "", reason: "this is not JSON: \(fault)")
         }
-        for (number, entry) in entries.enumerated() {
-            if let twin = entries[..<number].firstIndex(where: { $0.pattern.isEquivalent(to: entry.pattern) })
-            {
-                throw .invalid(
-                    name, at: "entries[\(number)].path",
-                    reason: "entries[\(twin)] has the same pattern: keep one of the two")
+        let members = try Members<Member>(value, at: "", in: name)
+        let version: NSNumber = try members.value(.version)
+        guard version == Self.version as NSNumber, !version.isFlag else {
+            throw members.fault(
+                .version,
+                version.doubleValue > Double(Self.version)
+                    ? "this is a newer version, and this tool knows version \(Self.version): update the tool"
+                    : "there is no such version: write \(Self.version)")
+        }
+        _ = try members.ifPresent(.schema) { key throws(ManifestError) -> String in try members.value(key) }
+        let app: String? = try members.ifPresent(.app) { key throws(ManifestError) in try members.value(key) }
+        let list: [Any] = try members.value(.entries)
+        var entries: [Entry] = []
+        for (number, value) in list.enumerated() {
+            let members = try Members<Key>(value, at: "entries[\(number)]", in: name)
+            let entry = try Entry(members)
+            if let twin = entries.firstIndex(where: { $0.pattern.isEquivalent(to: entry.pattern) }) {
+                throw members.fault(.path, "entries[\(twin)] has the same pattern: keep one of the two")
+            }
+            entries.append(entry)
+        }
+        self.init(app: app, entries: entries)
+    }
+}
+
+extension StorageManifest.Entry {
+    fileprivate init(_ members: Members<StorageManifest.Key>) throws(ManifestError) {
+        // A text that says something.
+        func statement(_ key: StorageManifest.Key) throws(ManifestError) -> String {
+            try members.parsed(key) { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+        }
+        func quantity<Value>(_ key: StorageManifest.Key, _ parse: (String) throws -> Value)
+            throws(ManifestError) -> StorageManifest.Written<Value>?
+        {
+            try members.ifPresent(key) { key throws(ManifestError) in
+                StorageManifest.Written(text: try members.value(key), value: try members.parsed(key, parse))
             }
         }
+        pattern = try members.parsed(.path, PathPattern.init)
+        what = try statement(.what)
+        why = try statement(.why)
+        area = try members.parsed(.area) { name -> Area?? in
+            StorageManifest.areaNames.contains(name) ? .some(Area(name: name)) : nil
+        }
+        backup = try members.parsed(.backup, StorageManifest.Backup.init(rawValue:))
+        let flag = members.values[StorageManifest.Key.regenerable.rawValue] as? NSNumber
+        regenerable =
+            if let flag, flag.isFlag, !flag.boolValue { .no } else {
+                try members.parsed(.regenerable) { $0 == "false" ? nil : .init(rawValue: $0) }
+            }
+        owner = try members.ifPresent(.owner, statement) ?? Self.us
+        limit = try quantity(.limit, ByteSize.parse)
+        unusedFor = try quantity(.unusedFor, Lifetime.init)
+        if let (key, reason) = contradiction { throw members.fault(key, reason) }
     }
+
+    /// What the entry asks for and can never be: a check would report each of its files, and a fix of that would
+    /// contradict the entry.
+    private var contradiction: (StorageManifest.Key, String)? {
+        let place = area.manifestName
+        let change = "so it cannot be false here: write \"download\" or \"derive\", or change the"
+        return switch (area?.promise.backup, backup, regenerable) {
+        case (.notBackedUp?, .include, _):
+            (
+                .backup,
+                "no backup has what is in the area \(place): write system, or choose another area"
+            )
+        case (.uploaded?, .include, _), (.uploaded?, .exclude, _):
+            (.backup, "what is in the area \(place) is uploaded, and no mark matters: write system")
+        case (.notBackedUp?, _, .no):
+            (.regenerable, "the system may delete what is in the area \(place), \(change) area")
+        case (_, .exclude, .no): (.regenerable, "no backup has what is excluded, \(change) backup")
+        default: nil
+        }
+    }
+}
+
+/// The members of one object, none of which may be unknown.
+private struct Members<Name: ManifestName> {
+    let values: [String: Any]
+    private let file: FilePath
+    private let place: String
+
+    init(_ value: Any, at place: String, in file: FilePath) throws(ManifestError) {
+        guard let values = value as? [String: Any] else {
+            let reason = "this is something else: write an object in braces"
+            throw .invalid(file, at: place, reason: reason)
+        }
+        let known = Name.allCases.map(\.rawValue)
+        if let name = values.keys.filter({ !known.contains($0) }).min() {
+            let reason = "there is no \"\(name)\", only \(known.joined(separator: ", "))"
+            throw .invalid(file, at: place, reason: reason)
+        }
+        (self.values, self.file, self.place) = (values, file, place)
+    }
+
+    func fault(_ name: Name, _ reason: String) -> ManifestError {
+        .invalid(file, at: place.isEmpty ? name.rawValue : "\(place).\(name.rawValue)", reason: reason)
+    }
+
+    func value<Value>(_ name: Name) throws(ManifestError) -> Value {
+        guard let value = values[name.rawValue] else {
+            throw fault(name, "it is missing: write \(name.meaning)")
+        }
+        guard let value = value as? Value else {
+            throw fault(name, "this is something else: write \(name.meaning)")
+        }
+        return value
+    }
+
+    func ifPresent<Value>(_ name: Name, _ read: (Name) throws(ManifestError) -> Value) throws(ManifestError)
+        -> Value?
+    {
+        values[name.rawValue] == nil ? nil : try read(name)
+    }
+
+    /// - Parameter parse: Throws an error that says what to do, or returns `nil`.
+    func parsed<Value>(_ name: Name, _ parse: (String) throws -> Value?) throws(ManifestError) -> Value {
+        let text: String = try value(name)
+        do {
+            if let value = try parse(text) { return value }
+        } catch {
+            throw fault(name, "it cannot be \"\(text)\": \(error)")
+        }
+        throw fault(name, "it cannot be \"\(text)\": write \(name.meaning)")
+    }
+}
+
+extension NSNumber {
+    /// Whether it is `true` or `false` rather than a number.
+    fileprivate var isFlag: Bool { String(cString: objCType) == "c" }
 }
 
 extension FileSystem {
@@ -66,169 +188,5 @@ package enum ManifestError: Error, Hashable, Sendable, CustomStringConvertible {
         case .invalid(let path, let place, let reason):
             "\(path.displayText)\(place.isEmpty ? "" : ", \(place)"): \(reason)"
         }
-    }
-
-    fileprivate init(_ error: any Error, in file: FilePath) {
-        let (keys, reason): ([any CodingKey], String) =
-            switch error {
-            case DecodingError.keyNotFound(let key, let context):
-                (context.codingPath + [key], "it is missing: write \(Self.meaning(of: key))")
-            case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-                (
-                    context.codingPath,
-                    "this is something else: write \(Self.meaning(of: context.codingPath.last))"
-                )
-            case DecodingError.dataCorrupted(let context): (context.codingPath, context.debugDescription)
-            default:
-                ([], "this is not JSON: \((error as NSError).userInfo[NSDebugDescriptionErrorKey] ?? error)")
-            }
-        let place = keys.reduce("") { place, key in
-            if let number = key.intValue { return "\(place)[\(number)]" }
-            return place.isEmpty ? key.stringValue : "\(place).\(key.stringValue)"
-        }
-        self = .invalid(file, at: place, reason: reason)
-    }
-
-    fileprivate static func meaning(of key: (any CodingKey)?) -> String {
-        (key as? StorageManifest.Key)?.meaning ?? (key as? StorageManifest.Member)?.meaning
-            ?? "an object in braces"
-    }
-}
-
-extension StorageManifest: Decodable {
-    /// The names in the file.
-    enum Member: String, CodingKey, CaseIterable {
-        case schema = "$schema"
-        case version, app, entries
-
-        var meaning: String {
-            switch self {
-            case .schema: "the address of the schema"
-            case .version: "the version of the format, \(StorageManifest.version)"
-            case .app: "the identifier of the app"
-            case .entries: "a list of what the app stores"
-            }
-        }
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let members = try Members<Member>(of: decoder)
-        let (version, known) = (try members.values.decode(Double.self, forKey: .version), Self.version)
-        if version > Double(known) {
-            let reason = "this is a newer version, and this tool knows version \(known): update the tool"
-            throw members.fault(.version, reason)
-        }
-        guard version == Double(known) else {
-            throw members.fault(.version, "there is no such version: write \(known)")
-        }
-        _ = try members.ifPresent(.schema, members.text)
-        self.init(
-            app: try members.ifPresent(.app, members.text),
-            entries: try members.values.decode([Entry].self, forKey: .entries))
-    }
-}
-
-extension StorageManifest.Entry: Decodable {
-    package init(from decoder: any Decoder) throws {
-        let members = try Members<StorageManifest.Key>(of: decoder)
-        // A text that says something.
-        func statement(_ key: StorageManifest.Key) throws -> String {
-            try members.parsed(key) { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
-        }
-        func quantity<Value>(_ key: StorageManifest.Key, _ parse: (String) throws -> Value) throws
-            -> StorageManifest.Written<Value>
-        {
-            StorageManifest.Written(text: try members.text(key), value: try members.parsed(key, parse))
-        }
-        pattern = try members.parsed(.path, PathPattern.init)
-        what = try statement(.what)
-        why = try statement(.why)
-        area = try members.parsed(.area) { name -> Area?? in
-            StorageManifest.areaNames.contains(name) ? .some(Area(name: name)) : nil
-        }
-        backup = try members.parsed(.backup, StorageManifest.Backup.init(rawValue:))
-        do {
-            let isRegenerable = try members.values.decode(Bool.self, forKey: .regenerable)
-            regenerable = try members.required(isRegenerable ? nil : .no, .regenerable, "true")
-        } catch DecodingError.typeMismatch {
-            regenerable = try members.parsed(.regenerable) {
-                $0 == StorageManifest.Regenerable.no.rawValue ? nil : .init(rawValue: $0)
-            }
-        }
-        owner = try members.ifPresent(.owner, statement) ?? Self.us
-        limit = try members.ifPresent(.limit) { try quantity($0, ByteSize.parse) }
-        unusedFor = try members.ifPresent(.unusedFor) { try quantity($0, Lifetime.init) }
-        if let (key, reason) = contradiction { throw members.fault(key, reason) }
-    }
-
-    /// What the entry asks for and can never be: a check would report each of its files, and a fix of that would
-    /// contradict the entry.
-    private var contradiction: (StorageManifest.Key, String)? {
-        let place = area.manifestName
-        let change = "so it cannot be false here: write \"download\" or \"derive\", or change the"
-        return switch (area?.promise.backup, backup, regenerable) {
-        case (.notBackedUp?, .include, _):
-            (
-                .backup,
-                "no backup has what is in the area \(place): write system, or choose another area"
-            )
-        case (.uploaded?, .include, _), (.uploaded?, .exclude, _):
-            (.backup, "what is in the area \(place) is uploaded, and no mark matters: write system")
-        case (.notBackedUp?, _, .no):
-            (.regenerable, "the system may delete what is in the area \(place), \(change) area")
-        case (_, .exclude, .no): (.regenerable, "no backup has what is excluded, \(change) backup")
-        default: nil
-        }
-    }
-}
-
-/// The members of one object, none of which may be unknown.
-private struct Members<Name: CodingKey & CaseIterable> {
-    private struct Anything: Decodable {
-        init(from decoder: any Decoder) {}
-    }
-
-    let values: KeyedDecodingContainer<Name>
-
-    init(of decoder: any Decoder) throws {
-        values = try decoder.container(keyedBy: Name.self)
-        let known = Name.allCases.map(\.stringValue)
-        let names = try decoder.singleValueContainer().decode([String: Anything].self).keys
-        if let name = names.filter({ !known.contains($0) }).min() {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: decoder.codingPath,
-                    debugDescription: "there is no \"\(name)\", only \(known.joined(separator: ", "))"))
-        }
-    }
-
-    func fault(_ name: Name, _ reason: String) -> DecodingError {
-        .dataCorruptedError(forKey: name, in: values, debugDescription: reason)
-    }
-
-    func text(_ name: Name) throws -> String { try values.decode(String.self, forKey: name) }
-
-    /// Unlike `decodeIfPresent`, takes no null.
-    func ifPresent<Value>(_ name: Name, _ read: (Name) throws -> Value) throws -> Value? {
-        values.contains(name) ? try read(name) : nil
-    }
-
-    /// - Parameter parse: Throws an error that says what to do, or returns `nil`.
-    func parsed<Value>(_ name: Name, _ parse: (String) throws -> Value?) throws -> Value {
-        let text = try text(name)
-        let value: Value?
-        do {
-            value = try parse(text)
-        } catch {
-            throw fault(name, "it cannot be \"\(text)\": \(error)")
-        }
-        return try required(value, name, "\"\(text)\"")
-    }
-
-    func required<Value>(_ value: Value?, _ name: Name, _ text: String) throws -> Value {
-        guard let value else {
-            throw fault(name, "it cannot be \(text): write \(ManifestError.meaning(of: name))")
-        }
-        return value
     }
 }

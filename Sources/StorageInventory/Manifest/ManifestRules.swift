@@ -53,10 +53,9 @@ extension Checkup {
         _ files: [Int], _ message: (StorageManifest.Entry, Area?) -> String,
         remedy: (StorageManifest.Entry) -> Remedy?
     ) {
-        guard let purposes else { return }
-        let byEntry = Dictionary(grouping: files) { purposes.numbers[$0] ?? 0 }
-        for (number, files) in byEntry.sorted(by: { $0.key < $1.key }) {
-            let entry = purposes.manifest.entries[number]
+        let byEntry = Dictionary(grouping: files) { entryNumbers[$0] ?? 0 }
+        for (_, files) in byEntry.sorted(by: { $0.key < $1.key }) {
+            guard let entry = entry(of: files[0]) else { continue }
             for area in Area.allCases + [nil] {
                 let members = files.filter { file($0).area == area }
                 guard !members.isEmpty else { continue }
@@ -74,7 +73,7 @@ extension Checkup {
     }
 
     mutating func findUnexplainedFiles() {
-        guard purposes != nil else { return }
+        guard options.manifest != nil else { return }
         let files = self.files { $0.kind.ownPurpose == nil }.filter { entry(of: $0) == nil }
         let explained = Set(inventory.files.indices).subtracting(files)
         let counts = inventory.counts(in: explained.map { file($0).folder })
@@ -86,7 +85,7 @@ extension Checkup {
     }
 
     mutating func findEntriesOverLimit() {
-        for (entry, files) in purposes?.files(ofEntries: { $0.limit != nil }) ?? [] {
+        for (entry, files) in options.manifest?.files(by: entryNumbers) ?? [] {
             guard let limit = entry.limit else { continue }
             let length = files.reduce(0) { $0 + file($1).countedLength }
             guard length > limit.value.bytes else { continue }
@@ -97,7 +96,9 @@ extension Checkup {
     }
 
     mutating func findUnwrittenPurposes() {
-        for (entry, files) in purposes?.files(ofEntries: \.isToDo) ?? [] {
+        let toDo = StorageManifest.Entry.toDo
+        for (entry, files) in options.manifest?.files(by: entryNumbers) ?? []
+        where entry.what.hasPrefix(toDo) || entry.why.hasPrefix(toDo) {
             let message = "its `what` or `why` is still to be written"
             report(files, at: FilePath(entry.pattern.text), message, isClaiming: false)
         }

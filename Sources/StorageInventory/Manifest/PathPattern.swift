@@ -6,12 +6,11 @@ internal import SystemPackage
 /// Between its slashes are names, in which `*` stands for any number of characters and `?` for one, and `**`, which
 /// stands for any number of folders; at the end it stands for everything below. Unlike in a shell, wildcards match
 /// leading dots: no file is to be overlooked. Names are compared scalar by scalar, and a byte that is no text is one.
-package struct PathPattern: Sendable, Hashable {
+package struct PathPattern: Sendable {
     package let text: String
     private let expression: NSRegularExpression
-    /// What a path begins and ends with that matches. To compare these first spares most expressions.
+    /// What a path begins with that matches. To compare it first spares most expressions.
     private let beginning: [UInt8]
-    private let ending: [UInt8]
     /// How specific each part is: 0 for `**`; for a name with wildcards 1, and 1 more for each other character; and for
     /// a plain name the largest.
     private let weights: [Int]
@@ -37,33 +36,22 @@ package struct PathPattern: Sendable, Hashable {
         }
         if parts.last.map(Self.isFolders) == true { parts.append(Substring("*").unicodeScalars) }
         self.text = text
-        weights = parts.map { part in
-            if Self.isFolders(part) { return 0 }
-            let plain = part.count { !Self.isWildcard($0) }
-            return plain == part.count ? .max : 1 + plain
-        }
         do {
             expression = try NSRegularExpression(pattern: Self.expression(for: parts))
         } catch {
             preconditionFailure("what is in a name is escaped: \(error)")
         }
-        beginning = Self.bytes(text.unicodeScalars.prefix { !Self.isWildcard($0) })
-        // In the last name alone: before it there may be no folder.
-        let last = parts.last?.split(omittingEmptySubsequences: false, whereSeparator: Self.isWildcard).last
-        ending = last.map(Self.bytes) ?? []
+        beginning = Array(text.utf8.prefix { $0 != UInt8(ascii: "*") && $0 != UInt8(ascii: "?") })
+        weights = parts.map { part in
+            if Self.isFolders(part) { return 0 }
+            let plain = part.count { $0 != "*" && $0 != "?" }
+            return plain == part.count ? .max : 1 + plain
+        }
     }
-
-    private static func bytes(_ scalars: Substring.UnicodeScalarView) -> [UInt8] {
-        Array(Substring(scalars).utf8)
-    }
-
-    private static func isWildcard(_ scalar: Unicode.Scalar) -> Bool { scalar == "*" || scalar == "?" }
 
     private static func isFolders(_ part: Substring.UnicodeScalarView) -> Bool {
         part.elementsEqual("**".unicodeScalars)
     }
-
-    // MARK: The expression
 
     private static func expression(for parts: [Substring.UnicodeScalarView]) -> String {
         let runs = parts.split(omittingEmptySubsequences: false, whereSeparator: isFolders).map { names in
@@ -87,17 +75,16 @@ package struct PathPattern: Sendable, Hashable {
         return first + pieces.dropFirst().dropLast().map { "(?>\(wildcard)\($0))" }.joined() + wildcard + last
     }
 
-    // MARK: Comparing
-
-    package static func == (left: PathPattern, right: PathPattern) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
-    }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
-
     /// Whether two patterns are the same but for their spelling, as `a/**` and `a/**/*` are.
     func isEquivalent(to other: PathPattern) -> Bool {
         expression.pattern.utf8.elementsEqual(other.expression.pattern.utf8)
+    }
+
+    /// - Parameter path: As a container has it.
+    /// - Complexity: O(*nm*) in the lengths of the pattern and the path.
+    func matches(_ path: String) -> Bool {
+        path.utf8.starts(with: beginning)
+            && expression.firstMatch(in: path, range: NSRange(location: 0, length: path.utf16.count)) != nil
     }
 
     /// Whether this pattern wins over another one that matches the same file.
@@ -106,15 +93,6 @@ package struct PathPattern: Sendable, Hashable {
     /// two names with wildcards, the one with more other characters wins; and at last the pattern with more parts.
     func isMoreSpecific(than other: PathPattern) -> Bool {
         other.weights.lexicographicallyPrecedes(weights)
-    }
-
-    /// - Parameter path: Relative to the container.
-    /// - Complexity: O(*nm*) in the lengths of the pattern and the path.
-    func matches(_ path: String) -> Bool {
-        guard path.utf8.starts(with: beginning), path.utf8.reversed().starts(with: ending.reversed()) else {
-            return false
-        }
-        return expression.firstMatch(in: path, range: NSRange(location: 0, length: path.utf16.count)) != nil
     }
 
     /// The pattern that matches a path and as little else as possible: what is no text and a `*` become `?`.

@@ -5,12 +5,12 @@ package import SystemPackage
 /// What an app stores, where and why, as its developers say: a `storage.json`.
 ///
 /// Paths are those in a container, also for an app whose areas are apart from each other, as on Linux.
-package struct StorageManifest: Sendable, Hashable {
+package struct StorageManifest: Sendable {
     /// The version of the format.
     package static let version = 1
 
     /// One answer to: what are these files, and why are they stored?
-    package struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable {
         package let pattern: PathPattern
         package var what: String
         package let why: String
@@ -27,14 +27,12 @@ package struct StorageManifest: Sendable, Hashable {
         /// The owner of files that no third party wrote.
         package static let us = "us"
 
-        /// Whether a purpose is still to be written, as in a draft.
-        var isToDo: Bool { what.hasPrefix(Self.toDo) || why.hasPrefix(Self.toDo) }
-
+        /// What a purpose begins with that is still to be written, as in a draft.
         static let toDo = "TODO"
     }
 
     /// A quantity with the text that it was written as.
-    package struct Written<Value: Sendable & Hashable>: Sendable, Hashable {
+    package struct Written<Value: Sendable>: Sendable {
         package let text: String
         package let value: Value
     }
@@ -76,22 +74,59 @@ package struct StorageManifest: Sendable, Hashable {
     ///
     /// - Parameter path: As a container has it; see ``FileInventory/path(of:)``.
     /// - Complexity: O(*n*) in the number of entries.
-    package func entry(for path: FilePath) -> Entry? { number(for: path.string).map { entries[$0] } }
+    package func entry(for path: FilePath) -> Entry? { number(for: path).map { entries[$0] } }
 
-    fileprivate func number(for path: String) -> Int? { order.first { entries[$0].pattern.matches(path) } }
+    private func number(for path: FilePath) -> Int? {
+        let path = path.string
+        return order.first { entries[$0].pattern.matches(path) }
+    }
+
+    /// The number of the entry that explains each file of an inventory. What the cache keeps for itself needs none, see
+    /// ``FileKind/ownPurpose``.
+    ///
+    /// - Complexity: O(*nm*) in the numbers of files and entries.
+    func numbers(for inventory: FileInventory) -> [Int?] {
+        inventory.files.map { $0.kind.ownPurpose == nil ? number(for: inventory.path(of: $0)) : nil }
+    }
+
+    /// The files that each entry explains, without entries that explain none.
+    ///
+    /// - Parameter numbers: See ``numbers(for:)``.
+    func files(by numbers: [Int?]) -> [(entry: Entry, files: [Int])] {
+        var files = entries.map { _ in [Int]() }
+        for (file, number) in numbers.enumerated() {
+            if let number { files[number].append(file) }
+        }
+        return zip(entries, files).filter { !$1.isEmpty }.map { ($0, $1) }
+    }
+}
+
+/// The names in an object of the file.
+protocol ManifestName: RawRepresentable<String>, CaseIterable {
+    /// What is to be written.
+    var meaning: String { get }
 }
 
 extension StorageManifest {
-    /// The names in an entry of the file.
-    enum Key: String, CodingKey, CaseIterable {
-        case path, what, why, area, backup, regenerable, owner, limit, unusedFor
+    enum Member: String, ManifestName {
+        case schema = "$schema"
+        case version, app, entries
 
-        var isRequired: Bool {
+        var meaning: String {
             switch self {
-            case .owner, .limit, .unusedFor: false
-            default: true
+            case .schema: "the address of the schema"
+            case .version: "the version of the format, \(StorageManifest.version)"
+            case .app: "the identifier of the app"
+            case .entries: "a list of what the app stores"
             }
         }
+    }
+
+    /// The names in an entry.
+    enum Key: String, ManifestName {
+        case path, what, why, area, backup, regenerable, owner, limit, unusedFor
+
+        var isRequired: Bool { self != .owner && self != .limit && self != .unusedFor }
 
         var meaning: String {
             switch self {
@@ -126,56 +161,13 @@ extension [String] {
     }
 }
 
-/// Which entry of a manifest explains each file of an inventory. What the cache keeps for itself needs none, see
-/// ``FileKind/ownPurpose``.
-struct Purposes: Sendable {
-    let manifest: StorageManifest
-    /// The numbers of the entries, by file.
-    let numbers: [Int?]
-
-    /// - Complexity: O(*nm*) in the numbers of files and entries.
-    init(of inventory: FileInventory, by manifest: StorageManifest) {
-        self.manifest = manifest
-        // Files of one folder follow each other.
-        var last: (number: Int, path: String)?
-        numbers = inventory.files.map { file in
-            guard file.kind.ownPurpose == nil else { return nil }
-            if last?.number != file.folder {
-                let path = inventory.path(ofFolder: file.folder)
-                last = (file.folder, path.isEmpty ? "" : path.string + "/")
-            }
-            return manifest.number(for: (last?.path ?? "") + file.name.string)
-        }
-    }
-
-    /// The entry that explains a file.
-    subscript(_ file: Int) -> StorageManifest.Entry? { numbers[file].map { manifest.entries[$0] } }
-
-    /// The files that each entry explains.
-    func files(ofEntries isWanted: (StorageManifest.Entry) -> Bool) -> [(StorageManifest.Entry, [Int])] {
-        var files = manifest.entries.map { _ in [Int]() }
-        for (file, number) in numbers.enumerated() {
-            if let number { files[number].append(file) }
-        }
-        return zip(manifest.entries, files).filter { isWanted($0) && !$1.isEmpty }
-    }
-}
-
 extension FileKind {
     /// What the files are that the cache keeps for itself, and why; no manifest needs to explain them. `nil` for all
     /// others.
     package var ownPurpose: (what: String, why: String)? {
         switch self {
-        case .item:
-            (
-                "a cached item",
-                "the app stored it ahead, so that it is there when the user wants it"
-            )
-        case .partial:
-            (
-                "a part of an item",
-                "its download is under way, or was interrupted and can be continued"
-            )
+        case .item: ("a cached item", "the app stored it ahead, so that it is there when the user wants it")
+        case .partial: ("a part of an item", "its download is under way, or can be continued")
         case .journal: ("the journal beside a part of an item", "it says what the part holds")
         case .quarantined: ("a damaged item", "the cache set it aside, so that it is never served")
         case .staged: ("an opened item on its way", "it becomes the user's file when it is complete")
@@ -183,10 +175,7 @@ extension FileKind {
         case .ledger: ("the cache's ledger", "it says which items were opened, and where their files are")
         case .configuration: ("the cache's settings", "the app and cachectl agree on its limits by them")
         case .history:
-            (
-                "the cache's history or journal",
-                "it says what prefetching did and was worth, and what happened to which item"
-            )
+            ("the cache's history or journal", "it says what happened, and what prefetching was worth")
         case .lock: ("a lock file", "processes that use the cache agree by it")
         case .tag: ("a cache directory tag", "it tells backup programs to leave the folder out")
         case .promoted, .foreign, .link, .special: nil

@@ -41,6 +41,9 @@ final class SampleContainer: Sendable {
         return Checkup.run(on: try inventory(), options, in: LiveFileSystem()).findings
     }
 
+    /// The rules that find something.
+    func found() throws -> [String] { try findings().map(\.rule.name) }
+
     func url(_ path: String) -> URL { root.appending(path: path) }
 
     func write(_ content: Data, to path: String) throws {
@@ -48,6 +51,32 @@ final class SampleContainer: Sendable {
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try content.write(to: file)
+    }
+
+    /// - Parameters:
+    ///   - text: The content; `nil` for one that no other file has.
+    ///   - days: How long ago the file was used last.
+    ///   - isMarked: Whether the file is marked as excluded from backups.
+    func write(_ text: String? = nil, to path: String, days: Int = 0, isMarked: Bool = false) throws {
+        try write(Data((text ?? path).utf8), to: path)
+        if isMarked { try mark(.exclude, path) }
+        if days > 0 { try age(path, days: days) }
+    }
+
+    func createFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(at: url(path), withIntermediateDirectories: true)
+    }
+
+    func remove(_ path: String) throws { try FileManager.default.removeItem(at: url(path)) }
+
+    func move(_ path: String, to new: String) throws {
+        try FileManager.default.createDirectory(
+            at: url(new).deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.moveItem(at: url(path), to: url(new))
+    }
+
+    func link(_ path: String, to new: String) throws {
+        try FileManager.default.linkItem(at: url(path), to: url(new))
     }
 
     /// Writes a file of a length, without blocks.
@@ -93,6 +122,16 @@ final class SampleContainer: Sendable {
             areas: areas.excluding(into: excludedFolder), environment: environment)
     }
 
+    /// Opens items as an app does.
+    func open(_ items: [(ItemMetadata, Data)], excludingInto folder: FileName? = nil) async throws {
+        let cache = try await cache(excludingInto: folder)
+        for (metadata, content) in items {
+            _ = try await cache.store(content, as: metadata)
+            _ = try #require(try await cache.open(metadata.key))
+        }
+        try await cache.close()
+    }
+
     /// Uses a cache as an app does: two items are stored, two more were opened.
     func use() async throws {
         let cache = try await cache()
@@ -103,8 +142,8 @@ final class SampleContainer: Sendable {
         }
         for metadata in Self.opened { _ = try #require(try await cache.open(metadata.key)) }
         try await cache.close()
-        try write(Data("my own words".utf8), to: "Documents/letter.txt")
-        try write(Data("setting".utf8), to: "Library/Preferences/org.example.plist")
+        try write("my own words", to: "Documents/letter.txt")
+        try write("setting", to: "Library/Preferences/org.example.plist")
     }
 
     static let stored = [
@@ -121,6 +160,37 @@ final class SampleContainer: Sendable {
     ]
 
     struct Unexpected: Error {}
+}
+
+/// A suite of which each test has a container of its own, with a cache that was used.
+class ContainerSuite {
+    let container: SampleContainer
+
+    init() async throws {
+        container = try SampleContainer()
+        try await container.use()
+    }
+
+    func found() throws -> [String] { try container.found() }
+
+    func write(_ text: String? = nil, to path: String, days: Int = 0, isMarked: Bool = false) throws {
+        try container.write(text, to: path, days: days, isMarked: isMarked)
+    }
+
+    func findings(of inventory: FileInventory, in fileSystem: any FileSystem = LiveFileSystem()) -> [Finding]
+    {
+        Checkup.run(on: inventory, .init(now: .now), in: fileSystem).findings
+    }
+}
+
+/// A file system in which an operation fails.
+func failing(
+    with errno: Errno = .permissionDenied,
+    where isAffected: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool
+) -> InterceptingFileSystem {
+    InterceptingFileSystem(isOutside: true) { operation throws(FileSystemError) in
+        if isAffected(operation) { throw FileSystemError("test", errno: errno) }
+    }
 }
 
 /// Compressible, of more than 4 KiB, and different for each seed.
@@ -140,9 +210,13 @@ extension FilePath {
 
 /// A program of the system.
 enum Command {
-    struct Failed: Error {
+    struct Outcome {
         let status: Int32
-        let errors: String
+        let output: String
+    }
+
+    struct Failed: Error {
+        let outcome: Outcome
     }
 
     @discardableResult
@@ -152,18 +226,45 @@ enum Command {
 
     @discardableResult
     static func run(_ program: String, _ arguments: [String]) throws -> String {
+        let outcome = try outcome(of: program, arguments)
+        guard outcome.status == 0 else { throw Failed(outcome: outcome) }
+        return outcome.output
+    }
+
+    /// - Parameter errors: Whether the output includes what goes to standard error.
+    static func outcome(of program: String, _ arguments: [String], with errors: Bool = false) throws
+        -> Outcome
+    {
         let process = ChildProcess()
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
         let output = Pipe()
         process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
+        if errors { process.standardError = output } else { process.standardError = FileHandle.nullDevice }
         try process.run()
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failed(status: process.terminationStatus, errors: "")
+        return Outcome(status: process.terminationStatus, output: String(decoding: data, as: UTF8.self))
+    }
+}
+
+/// The built `cachectl`, which lies beside the tests.
+enum BuiltTool {
+    private static var path: String {
+        get throws {
+            let file = Bundle.main.bundleURL.appending(path: "cachectl", directoryHint: .notDirectory)
+            if FileManager.default.isExecutableFile(atPath: file.path) { return file.path }
+            // Where tests run inside a helper process, the test bundle tells the folder.
+            let bundle = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") })
+            return bundle.bundleURL.deletingLastPathComponent().appending(path: "cachectl").path
         }
-        return String(decoding: data, as: UTF8.self)
+    }
+
+    static func run(_ arguments: [String], on container: SampleContainer) throws -> Command.Outcome {
+        try run(arguments, in: container.root)
+    }
+
+    static func run(_ arguments: [String], in container: URL) throws -> Command.Outcome {
+        try Command.outcome(of: path, arguments + ["--container", container.path], with: true)
     }
 }
