@@ -11,9 +11,9 @@ import Testing
 @Suite struct GoldenJSONTests {
     let container: Container
 
-    init() throws {
+    init() async throws {
         container = try Container()
-        try container.succeed("configure", "--budget", "8MiB")
+        try await container.succeed("configure", "--budget", "8MiB")
     }
 
     /// What was typed and printed, with everything that differs from run to run written as `#`.
@@ -28,13 +28,13 @@ import Testing
         }
 
         /// - Parameter hidesNumbers: Whether numbers depend on the volume or on SQLite.
-        func run(_ arguments: String..., input: String = "", hidesNumbers: Bool = false) throws {
-            let options = ["--json", "--container", container.root.path]
-            let outcome = try Tool.run(
-                Tool.path, arguments + options, input: Data(input.utf8), in: container.folder)
+        func run(_ arguments: String..., input: String = "", hidesNumbers: Bool = false) async throws {
+            let outcome = try await container.cachectl(arguments + ["--json"], input: Data(input.utf8))
             var lines = "$ \(arguments.joined(separator: " "))\n" + outcome.text + outcome.errors
             if outcome.status != 0 { lines += "exit \(outcome.status)\n" }
-            for (text, name) in names + [(container.root.path, "CONTAINER")] {
+            for (text, name) in names + [
+                (container.root.path, "CONTAINER"), (container.folder.url.path + "/", ""),
+            ] {
                 lines = lines.replacing(text, with: name)
             }
             text += lines.replacing(#/"(\w+)" ?: ?(-?[0-9.]+)/#) { match in
@@ -49,13 +49,6 @@ import Testing
             "lastUseMilliseconds", "timeMilliseconds", "waitMilliseconds", "catalogBytes", "seconds",
             "lastUse", "fromMilliseconds", "toMilliseconds", "goesAfterBytes", "keptFreeBytes",
         ]
-    }
-
-    private func write(_ content: String, to path: String) throws {
-        let file = container.root.appending(path: path)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(content.utf8).write(to: file)
     }
 
     /// Compares line by line with a file of `Golden`, so that a failure shows the line. A file that is missing is
@@ -83,94 +76,87 @@ import Testing
         #expect(lines.count == expected.count, "\(transcript)", sourceLocation: sourceLocation)
     }
 
-    @Test func ofItems() throws {
+    @Test func ofItems() async throws {
         let transcript = Transcript(in: container)
-        try transcript.run("put", "a", "-", "--encoding", "identity", "--source", "feed", input: "content a")
-        try transcript.run(
+        try await transcript.run(
+            "put", "a", "-", "--encoding", "identity", "--source", "feed", input: "content a")
+        try await transcript.run(
             "put", "b", "-", "--encoding", "identity", "--to", "documents", "--folder", "Podcasts/Daily",
             "--name", "n.txt", "--priority", "0.5", "--expires", "7d", "--backup", "exclude",
             input: "content b")
-        try transcript.run("list")
-        try transcript.run("show", "a")
-        try transcript.run("show", "b")
-        try transcript.run("open", "b")
-        try transcript.run("open", "b", "missing", "a")
-        try transcript.run("show", "b")
-        try transcript.run("put", "b", "-", input: "content b")
-        try transcript.run("put", "c", "-", "--requested", "--to", "documents", input: "content c")
+        try await transcript.run("list")
+        try await transcript.run("show", "a")
+        try await transcript.run("show", "b")
+        try await transcript.run("open", "b")
+        try await transcript.run("open", "b", "missing", "a")
+        try await transcript.run("show", "b")
+        try await transcript.run("put", "b", "-", input: "content b")
+        try await transcript.run("put", "c", "-", "--requested", "--to", "documents", input: "content c")
         try FileManager.default.removeItem(at: container.root.appending(path: "Documents/c"))
-        try transcript.run("list", "--opened")
-        try transcript.run("forget", "c")
-        try transcript.run("cat", "missing")
-        try transcript.run("stats", hidesNumbers: true)
-        try transcript.run("trim")
+        try await transcript.run("list", "--opened")
+        try await transcript.run("forget", "c")
+        try await transcript.run("cat", "missing")
+        try await transcript.run("stats", hidesNumbers: true)
+        try await transcript.run("trim")
         try expect(transcript.text, "items")
     }
 
-    @Test func ofEvents() throws {
+    @Test func ofEvents() async throws {
         let transcript = Transcript(in: container)
         for key in ["opened", "evicted", "left"] {
-            try container.succeed(
+            try await container.succeed(
                 "put", key, "-", "--encoding", "identity", "--source", "feed", "--to", "documents",
                 input: Data("content".utf8))
         }
-        try container.succeed("cat", "evicted")
-        try container.succeed("open", "opened")
-        try container.succeed("open", "opened")
-        try container.succeed("evict", "evicted")
-        #expect(try container.cachectl("cat", "evicted").status == 66)
-        #expect(try container.cachectl("put", "opened", "-", input: Data("content".utf8)).status == 75)
-        try transcript.run("events")
-        try transcript.run("events", "--kind", "left,missed", "--source", "feed", "--since", "1h")
-        try transcript.run("events", "--key", "nothing")
-        try transcript.run("events", "--kind", "sold")
+        try await container.succeed("cat", "evicted")
+        try await container.succeed("open", "opened")
+        try await container.succeed("open", "opened")
+        try await container.succeed("evict", "evicted")
+        #expect(try await container.cachectl("cat", "evicted").status == 66)
+        #expect(try await container.cachectl("put", "opened", "-", input: Data("content".utf8)).status == 75)
+        try await transcript.run("events")
+        try await transcript.run("events", "--kind", "left,missed", "--source", "feed", "--since", "1h")
+        try await transcript.run("events", "--key", "nothing")
+        try await transcript.run("events", "--kind", "sold")
         try expect(transcript.text, "events")
     }
 
     @Test func ofPartials() async throws {
-        let cache = try await PrefetchCache(areas: .container(at: container.root))
-        let metadata = ItemMetadata(key: "film", source: "feed", destination: .documents("film"))
-        guard case .writer(let writer) = try await cache.beginStoring(metadata, keepingPartial: true) else {
-            Issue.record("refused")
-            return
-        }
-        #expect(try await writer.write(noise((1 << 20) + 5, seed: 1)) == nil)
-        _ = try await writer.suspend()
-        try await cache.close()
+        try await container.keepPartial()
         let transcript = Transcript(in: container)
-        try transcript.run("list", "--partials")
+        try await transcript.run("list", "--partials")
         try expect(transcript.text, "partials")
     }
 
-    @Test func ofMaintenance() throws {
+    @Test func ofMaintenance() async throws {
         for key in ["a", "b", "c", "d", "e"] {
-            try container.succeed(
+            try await container.succeed(
                 "put", key, "-", "--encoding", "identity", "--backup", "exclude", "--to", "documents",
                 input: Data("content \(key)".utf8))
         }
         let transcript = Transcript(in: container)
-        try container.succeed("open", "d", "e")
-        try write("changed", to: "Documents/e")
-        let list = try container.list()
+        try await container.succeed("open", "d", "e")
+        try container.write("changed", to: "Documents/e")
+        let list = try await container.list()
         let damaged = try #require(list.first?["path"] as? String)
-        try write("x", to: damaged)
-        try transcript.run("verify")
-        try transcript.run("verify", "--repair", "--sample", "9", "--seed", "7")
+        try container.write("x", to: damaged)
+        try await transcript.run("verify")
+        try await transcript.run("verify", "--repair", "--sample", "9", "--seed", "7")
         let emptied = try #require(list.dropFirst().first?["path"] as? String)
-        try write("", to: emptied)
-        try transcript.run("repair", "--dry-run")
-        try transcript.run("repair")
-        try transcript.run("purge", "--excluded", "--older-than", "0s", "--dry-run")
-        try transcript.run("purge", "--excluded", "--older-than", "0s")
-        try transcript.run("evict", "c", "--dry-run")
-        try transcript.run("evict", "--all", "--dry-run")
-        try transcript.run("evict", "--bytes", "1")
-        try transcript.run("evict", "--source", "nothing")
-        try transcript.run("evict", "missing")
+        try container.write("", to: emptied)
+        try await transcript.run("repair", "--dry-run")
+        try await transcript.run("repair")
+        try await transcript.run("purge", "--excluded", "--older-than", "0s", "--dry-run")
+        try await transcript.run("purge", "--excluded", "--older-than", "0s")
+        try await transcript.run("evict", "c", "--dry-run")
+        try await transcript.run("evict", "--all", "--dry-run")
+        try await transcript.run("evict", "--bytes", "1")
+        try await transcript.run("evict", "--source", "nothing")
+        try await transcript.run("evict", "missing")
         try expect(transcript.text, "maintenance")
     }
 
-    @Test func ofMigrations() throws {
+    @Test func ofMigrations() async throws {
         let transcript = Transcript(in: container)
         let old = container.folder.url.appending(path: "old")
         try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)
@@ -178,53 +164,55 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: old.appending(path: "link").path, withDestinationPath: "a")
         try Data([0]).write(to: old.appending(path: ".hidden"))
-        try transcript.run("migrate", "--from", "old", "--as", "documents", "--dry-run")
-        try transcript.run("migrate", "--from", "old", "--as", "cached", "--key-prefix", "p/")
-        try transcript.run("migrate", "--dry-run", "--from", "missing", "--as", "cached")
+        try await transcript.run("migrate", "--from", old.path, "--as", "documents", "--dry-run")
+        try await transcript.run("migrate", "--from", old.path, "--as", "cached", "--key-prefix", "p/")
+        try await transcript.run(
+            "migrate", "--dry-run", "--from", container.folder.file("missing").path, "--as", "cached")
         try expect(transcript.text, "migrations")
     }
 
-    @Test func ofTheVolume() throws {
+    @Test func ofTheVolume() async throws {
         let transcript = Transcript(in: container)
-        try transcript.run("configure")
-        try transcript.run("configure", "--largest", "1MiB", "--policy", "value", "--storing", "off")
-        try transcript.run("configure", "--cap", "2MiB", hidesNumbers: true)
-        try transcript.run("report", "--html", "report.html", hidesNumbers: true)
-        try transcript.run("watch", "--count", "1", hidesNumbers: true)
+        try await transcript.run("configure")
+        try await transcript.run("configure", "--largest", "1MiB", "--policy", "value", "--storing", "off")
+        try await transcript.run("configure", "--cap", "2MiB", hidesNumbers: true)
+        try await transcript.run(
+            "report", "--html", container.folder.file("report.html").path, hidesNumbers: true)
+        try await transcript.run("watch", "--count", "1", hidesNumbers: true)
         try expect(transcript.text, "volume")
     }
 
-    @Test func ofTheInventory() throws {
-        try container.succeed(
+    @Test func ofTheInventory() async throws {
+        try await container.succeed(
             "put", "a", "-", "--encoding", "identity", "--source", "feed", input: Data("content a".utf8))
-        try container.succeed(
+        try await container.succeed(
             "put", "film", "-", "--encoding", "identity", "--to", "documents", input: Data("content".utf8))
-        try container.succeed("open", "film")
-        try write("left", to: "Library/Caches/PrefetchCache/junk")
+        try await container.succeed("open", "film")
+        try container.write("left", to: "Library/Caches/PrefetchCache/junk")
         let transcript = Transcript(in: container)
-        try transcript.run("inventory", "--kind", "item", "--kind", "promoted", hidesNumbers: true)
-        try transcript.run("inventory", "--files", "--kind", "item", hidesNumbers: true)
-        try transcript.run("inventory", "--files", "--area", "documents", hidesNumbers: true)
-        try transcript.run("inventory", "--check", hidesNumbers: true)
-        try transcript.run("inventory", "--rules")
+        try await transcript.run("inventory", "--kind", "item", "--kind", "promoted", hidesNumbers: true)
+        try await transcript.run("inventory", "--files", "--kind", "item", hidesNumbers: true)
+        try await transcript.run("inventory", "--files", "--area", "documents", hidesNumbers: true)
+        try await transcript.run("inventory", "--check", hidesNumbers: true)
+        try await transcript.run("inventory", "--rules")
         try expect(transcript.text, "inventory")
     }
 
-    @Test func ofDownloads() throws {
+    @Test func ofDownloads() async throws {
         let resource = TestResource(Data("content".utf8))
         let server = try HTTPTestServer { $0.target == "/gone" ? TestAnswer(404) : resource.answer(to: $0) }
         let transcript = Transcript(in: container)
         transcript.names = [("\(server.url("/").absoluteString.dropLast())", "SERVER")]
         let (url, gone) = (server.url("/a").absoluteString, server.url("/gone").absoluteString)
-        try transcript.run("fetch", url)
-        try transcript.run("fetch", url)
-        try transcript.run("fetch", url, "--keep")
-        try transcript.run("open", url)
-        try transcript.run("fetch", url)
-        try transcript.run("fetch", server.url("/b").absoluteString, "--requested", "--to", "documents")
-        try transcript.run("fetch", gone, "--tries", "1")
-        try container.succeed("configure", "--storing", "off")
-        try transcript.run("fetch", server.url("/c").absoluteString)
+        try await transcript.run("fetch", url)
+        try await transcript.run("fetch", url)
+        try await transcript.run("fetch", url, "--keep")
+        try await transcript.run("open", url)
+        try await transcript.run("fetch", url)
+        try await transcript.run("fetch", server.url("/b").absoluteString, "--requested", "--to", "documents")
+        try await transcript.run("fetch", gone, "--tries", "1")
+        try await container.succeed("configure", "--storing", "off")
+        try await transcript.run("fetch", server.url("/c").absoluteString)
         // How often progress is reported depends on the network: see `ofRareEvents`.
         let lines = transcript.text.split(separator: "\n").filter { !$0.contains(#""event":"progress""#) }
         try expect(lines.joined(separator: "\n"), "downloads")
@@ -242,14 +230,12 @@ import Testing
             json(.progress(DownloadProgress(completedBytes: 1, totalBytes: 2)), of: target),
             json(.progress(DownloadProgress(completedBytes: 1, totalBytes: nil)), of: target),
         ]
-        let sample = CacheSample.sample(second: 9, sources: [.sample("feed")]) { $0.items = 1 }
-        lines.append(
-            try json(
-                sample,
-                [
-                    WatchEvent(time: 1, kind: .stored, count: 1, bytes: 2, keys: ["k"]),
-                    WatchEvent(time: 1, kind: .refused, count: 3, detail: "pressure"),
-                ]))
+        let entries = [
+            JournalEntry(time: 1, kind: .stored, key: "k", chargedBytes: 2),
+            JournalEntry(time: 1, kind: .refused, count: 3, reason: "pressure"),
+        ]
+        let sample = CacheSample.sample(entries, second: 9, sources: [.sample("feed")]) { $0.items = 1 }
+        lines.append(try JSON.document(sample.json, isPretty: true))
         let model = CapacityModel()
         let state = VolumeState(
             total: 200 << 30, available: 70 << 30, evictable: 2 << 30, purgeable: 1 << 30)
@@ -258,19 +244,11 @@ import Testing
             capacity: capacity, pressure: .low, configuredBudget: .automaticUpTo(.gibibytes(7)),
             budgetBytes: 11, ceilingBytes: 12, largestItemBytes: 13, chargedBytes: 1, heldBytes: 2,
             catalogBytes: 3, refusal: .pressure(.low))
-        lines.append(try json(report, CacheConfiguration()))
+        lines.append(try JSON.document(report.json(CacheConfiguration().capacityModel), isPretty: true))
         try expect(lines.joined(separator: "\n"), "rareEvents")
     }
 
     private func json(_ event: DownloadEvent, of target: FetchTarget) throws -> String {
         try JSON.document(event.json(of: target, nil), isPretty: false)
-    }
-
-    private func json(_ sample: CacheSample, _ events: [WatchEvent]) throws -> String {
-        try JSON.document(sample.json(events), isPretty: true)
-    }
-
-    private func json(_ report: CapacityReport, _ configuration: CacheConfiguration) throws -> String {
-        try JSON.document(report.json(configuration.capacityModel), isPretty: true)
     }
 }

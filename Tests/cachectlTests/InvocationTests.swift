@@ -22,7 +22,10 @@ import Testing
         ["put", "k", "-", "--requested", "--expires", "7d"],
         ["put", "k", "-", "--requested", "--priority", "0"],
         ["put", "k", "-", "--requested", "--encoding", "lz4"],
-        ["cat"], ["cat", "k", "--range", "x"], ["cat", "k", "--range", "2-1"], ["cat", "k", "--range"],
+        ["put", "k", "-", "--to", "icloud", "--backup", "exclude"],
+        ["put", "k", "-", "--to", "none", "--requested"],
+        ["cat"], ["cat", "k", "--file", "a", "--follow"], ["cat", "k", "--range", "x"],
+        ["cat", "k", "--range", "2-1"], ["cat", "k", "--range"],
         ["open"], ["show"], ["show", "k", "l"], ["list", "k"], ["stats", "--frobnicate"], ["frobnicate"],
         ["configure", "--budget", ""], ["configure", "--budget", "-1"], ["configure", "--budget", "nan"],
         ["configure", "--budget", "2k"], ["configure", "--budget", "9223372036854775808"],
@@ -30,22 +33,40 @@ import Testing
         ["configure", "--budget", "1GiB", "--cap", "none"], ["configure", "--cap", "automatic"],
         ["configure", "--cap", "-1"], ["configure", "--largest", "2k"], ["configure", "--largest", "none"],
         ["configure", "--storing", "yes"], ["configure", "--policy", "lfu"], ["configure", "1GiB"],
+        ["configure", "--budget", "x"], ["list", "--opened", "--sort", "expiry"],
+        ["list", "--opened", "--partials"], ["list", "--quiet", "--verbose"],
+        ["purge", "--older-than", "30d"], ["purge", "--excluded"],
+        ["migrate", "--from", "x"], ["migrate", "--as", "cached"], ["migrate", "--source", "s"],
+        ["migrate", "--backup", "exclude"], ["stats", "--openmetrics", "--by", "source"],
+        ["stats", "--openmetrics", "--json"],
+        ["stats", "--openmetrics", "--since", "1d"], ["stats", "--openmetrics", "--reset", "--yes"],
+        ["stats", "--yes"],
+        ["watch", "--interval", "1"], ["watch", "--interval", "0s"], ["watch", "--count", "0"],
+        ["watch", "--count", "-1"], ["fetch"], ["fetch", "http://a/", "http://b/", "--key", "k"],
+        ["fetch", "http://a/", "--from-file", "l", "--name", "n"], ["fetch", "http://a/", "--parallel", "0"],
+        ["fetch", "http://a/", "--redirects", "-1"], ["fetch", "http://a/", "--replace", "--keep"],
+        ["fetch", "http://a/", "--anew", "--replace-opened"], ["fetch", "http://a/", "--dry-run"],
+        ["fetch", "http://a/", "--bundle", "k", "--key", "l"],
+        ["fetch", "http://a/", "--bundle", "k", "--record-url"],
+        ["fetch", "http://a/", "--bundle", "k", "--to", "none"],
+        ["fetch", "http://a/", "--bundle", "k", "--to", "icloud"],
         ["trim", "k"], ["capacity", "k"], ["capacity", "--bytes", "1"],
         ["evict"], ["evict", "--bytes", "many"], ["evict", "a", "--all"], ["evict", "a", "--bytes", "1"],
         ["evict", "--all", "--bytes", "1"], ["evict", ""],
-        ["inventory", "x"], ["inventory", "--files", "--csv"], ["inventory", "--csv", "--json"],
+        ["inventory", "x"], ["inventory", "--files", "--check"], ["inventory", "--csv"],
         ["inventory", "--check", "--kind", "item"], ["inventory", "--plist", "x"],
         ["inventory", "--sarif"], ["inventory", "--check", "--sarif", "--json"],
         ["inventory", "--unused-for", "30d"], ["inventory", "--check", "--unused-for", "30"],
         ["inventory", "--area", "nowhere"], ["inventory", "--kind", "thing"],
-        ["inventory", "--larger-than", "many"], ["inventory", "--older-than", "1"],
+        ["inventory", "--manifest", "x"], ["inventory", "--draft-manifest", "--check"],
+        ["inventory", "--draft-manifest", "--area", "documents"],
+        ["inventory", "--draft-manifest", "--manifest", "x"], ["inventory", "--larger-than", "many"],
+        ["inventory", "--older-than", "1"],
     ])
     func aWrongArgumentIsAFailureOfUsage(_ arguments: [String]) throws {
-        for shared in [["--container", "T"] + arguments, arguments + ["--container", "T"]] {
-            let refused = try #require(failure(of: shared))
-            #expect(refused.code == .usage)
-            #expect(refused.message?.hasSuffix("')") == true)
-        }
+        let refused = try #require(failure(of: arguments + ["--container", "T"]))
+        #expect(refused.code == .usage)
+        #expect(refused.message?.hasSuffix("')") == true)
     }
 
     /// Every value of every command, given as bytes that are not UTF-8, and whether it is completed as a path: then it
@@ -99,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["list"], ["list", "--container"], ["--container"], ["--json"], ["--container", "x"],
+        ["list"], ["list", "--container"], ["--json"], ["--container", "T", "list"],
         ["list", "--container", "--json"],
     ])
     func aCacheHasToBeNamed(_ arguments: [String]) throws {
@@ -108,134 +129,85 @@ import Testing
 
     @Test(arguments: [
         ["put", "k", "-"], ["put", "k", "f", "--to", "documents", "--name", "n", "--backup", "exclude"],
-        ["cat", "k", "--range", "-5"], ["evict", "--all"], ["evict", "a", "b"], ["evict", "--", "--all"],
+        ["cat", "k", "--range", "-5"], ["evict", "--all"], ["evict", "a", "b"],
         ["put", "k", "f", "--requested"], ["put", "k", "f", "--expires", "7d", "--priority", "0.5"],
         ["configure", "--budget", "automatic", "--cap", "1GiB"], ["trim"], ["capacity"],
         ["configure", "--cap", "none", "--largest", "automatic", "--storing", "off", "--policy", "value"],
         ["evict", "--bytes", "1 MiB"], ["configure"], ["list"], ["stats"], ["show", "k"], ["open", "k"],
     ])
-    func sharedOptionsMayStandBeforeTheCommandOrAfterIt(_ arguments: [String]) throws {
+    func sharedOptionsFollowTheCommand(_ arguments: [String]) throws {
         let shared = ["--container", "T", "--json", "--verbose"]
-        let behind = arguments.prefix(1) + shared + arguments.dropFirst()
-        for arguments in [shared + arguments, Array(behind)] {
+        for arguments in [arguments + shared, arguments.prefix(1) + shared + arguments.dropFirst()] {
             guard case .command(let command) = try Invocation(arguments: arguments).request() else {
                 Issue.record("no command in \(arguments)")
                 return
             }
-            #expect(command.shared.container == "T")
-            #expect(command.shared.json)
-            #expect(command.shared.verbose)
+            #expect(command.shared.container == "T" && command.shared.json && command.shared.verbose)
         }
     }
 
     @Test(arguments: [
-        ([], "USAGE: cachectl ["), (["--help"], "USAGE: cachectl ["),
-        (["help", "put"], "USAGE: cachectl put"),
-        (["--container", "T", "help", "put"], "USAGE: cachectl put"),
-        (["cat", "--help"], "USAGE: cachectl cat"),
-        (["--json", "list", "--help"], "USAGE: cachectl list"),
+        ([], "USAGE: cachectl <command>"), (["--help"], "USAGE: cachectl <command>"),
+        (["help", "put"], "USAGE: cachectl put"), (["cat", "--help"], "USAGE: cachectl cat"),
+        (["list", "--json", "--help"], "USAGE: cachectl list"),
         (["--generate-completion-script", "bash"], "#!/bin/bash"),
     ])
     func helpIsNoFailure(_ arguments: [String], _ excerpt: String) throws {
+        let text = try Invocation.text(of: arguments)
+        #expect(text.contains(excerpt))
+        if excerpt.hasSuffix("<command>") {
+            #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 40)
+        }
+    }
+
+    @Test func theNameOfACommandIsChecked() {
+        for arguments in [["lst"], ["help", "lst", "k"]] {
+            #expect(failure(of: arguments)?.message == "there is no command 'lst' (see 'cachectl --help')")
+        }
+        let long = String(repeating: "x", count: 10_000)
+        #expect((failure(of: [long])?.message ?? long).count < 100)
+    }
+
+    /// The examples at the end of a command's help.
+    @Test func everyExampleIsAccepted() throws {
+        for command in try CommandTree.commands() {
+            let parts = try #require(command.discussion).components(separatedBy: "EXAMPLES:\n")
+            try #require(parts.count == 2, "\(command.commandName) has no examples")
+            let lines = parts[1].split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            for example in lines where !example.hasPrefix("#") {
+                // A wrapped line cannot be copied.
+                #expect(example.count <= 78, "\(example)")
+                try Invocation.accept(example)
+            }
+        }
+    }
+
+    @Test func everyCommandOfTheReadmeIsAccepted() throws {
+        let file = URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../../README.md")
+        let readme = try String(contentsOf: file.standardized, encoding: .utf8)
+        let commands = readme.matches(of: /(?m)^    (?:\$ )?(cachectl [a-z]+ .*)$/).map { String($0.1) }
+        #expect(commands.count > 12)
+        for command in commands { try Invocation.accept(command) }
+    }
+}
+
+extension Invocation {
+    /// What is printed instead of running a command.
+    static func text(of arguments: [String]) throws -> String {
         guard case .text(let text) = try Invocation(arguments: arguments).request() else {
             Issue.record("no text")
-            return
+            return ""
         }
-        #expect(text.contains(excerpt))
-    }
-}
-
-@Suite struct SharedArgumentsTests {
-    private static let commands: Set = ["put", "list"]
-
-    @Test(arguments: [
-        ([], []),
-        (["list"], ["list"]),
-        (["--container", "T", "list"], ["list", "--container", "T"]),
-        (["--container=T", "list"], ["list", "--container=T"]),
-        (
-            ["--json", "--app", "x", "--verbose", "put", "k", "f"],
-            ["put", "--json", "--app", "x", "--verbose", "k", "f"]
-        ),
-        (["list", "--json", "--container", "T"], ["list", "--json", "--container", "T"]),
-        (["--container", "list", "list"], ["list", "--container", "list"]),
-        (["--container", "--json", "list"], ["list", "--container", "--json"]),
-        (["--container", "", "list"], ["list", "--container", ""]),
-        (["--json", "put", "--", "--container", "-"], ["put", "--json", "--", "--container", "-"]),
-    ])
-    func leadingSharedOptionsMoveBehindTheCommand(_ arguments: [String], _ moved: [String]) throws {
-        #expect(try SharedArguments.movedAfterCommand(arguments, of: Self.commands) == moved)
+        return text
     }
 
-    @Test(arguments: [
-        (["--json", "--help"], ["--help"]),
-        (["--container", "T", "help", "put"], ["help", "put"]),
-        (["--container", "T", "frobnicate"], ["frobnicate"]),
-        (["--unknown", "list"], ["--unknown", "list"]),
-    ])
-    func whatIsNoCommandIsLeftToTheParser(_ arguments: [String], _ moved: [String]) throws {
-        #expect(try SharedArguments.movedAfterCommand(arguments, of: Self.commands) == moved)
-    }
-
-    @Test(arguments: [["--json"], ["--container", "T"], ["--container", "list"], ["--app=x"]])
-    func sharedOptionsAloneAreNoCommand(_ arguments: [String]) {
-        #expect(throws: CommandFailure(.usage, "no command was given (see 'cachectl --help')")) {
-            try SharedArguments.movedAfterCommand(arguments, of: Self.commands)
+    /// Expects that a line of shell with a command, or the beginning of one, could be run.
+    fileprivate static func accept(_ line: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+            .prefix { !["#", ">", "<", "|"].contains($0.prefix(1)) }
+        #expect(words.first == "cachectl")
+        #expect(throws: Never.self, "\(line)") {
+            try Invocation(arguments: Array(words.dropFirst())).request()
         }
-    }
-
-    @Test func anOptionWithoutItsValueIsNamed() {
-        #expect(throws: CommandFailure(.usage, "--app needs a value (see 'cachectl --help')")) {
-            try SharedArguments.movedAfterCommand(["--json", "--app"], of: Self.commands)
-        }
-    }
-
-    @Test func everyCommandHasAName() {
-        #expect(
-            Cachectl.commandNames == [
-                "put", "fetch", "list", "show", "cat", "open", "forget", "evict", "trim", "migrate", "purge",
-                "repair", "verify", "inventory", "capacity", "configure",
-                "stats", "events", "report", "watch",
-            ])
-    }
-}
-
-@Suite struct CommandSpellingTests {
-    private static let spelling = CommandSpelling(names: Cachectl.allNames)
-
-    @Test(arguments: [
-        ("stat", "stats"), ("stast", "stats"), ("lst", "list"), ("verfy", "verify"), ("capcity", "capacity"),
-        ("evcit", "evict"), ("fecht", "fetch"), ("opne", "open"), ("hepl", "help"),
-    ])
-    func aMistypedCommandIsRecognised(_ typed: String, _ meant: String) {
-        for arguments in [[typed], [typed, "k"], ["help", typed]] {
-            #expect(
-                throws: CommandFailure(
-                    .usage, "there is no command '\(typed)'; did you mean '\(meant)'? (see 'cachectl --help')"
-                )
-            ) { try Self.spelling.check(arguments) }
-        }
-    }
-
-    @Test(arguments: ["frobnicate", "x", "", "delete", "ls", "rm"])
-    func whatResemblesNoCommandIsNotGuessed(_ typed: String) {
-        #expect(
-            throws: CommandFailure(.usage, "there is no command '\(typed)' (see 'cachectl --help')")
-        ) { try Self.spelling.check([typed]) }
-    }
-
-    @Test(arguments: [
-        [], ["list", "k"], ["help"], ["help", "put"], ["--help"], ["help", "--help"],
-    ])
-    func whatIsRightPasses(_ arguments: [String]) throws {
-        try Self.spelling.check(arguments)
-    }
-
-    @Test func aLongNameIsCutAndItsControlCharactersAreEscaped() {
-        let typed = "\u{1B}[2J" + String(repeating: "x", count: 10_000)
-        let shown = #"\u{1B}[2J"# + String(repeating: "x", count: 36)
-        #expect(
-            throws: CommandFailure(.usage, "there is no command '\(shown)' (see 'cachectl --help')")
-        ) { try Self.spelling.check([typed]) }
     }
 }

@@ -56,23 +56,6 @@ import Testing
     }
 }
 
-@Suite struct StyledLineTests {
-    private let line = StyledLine("ab", .bold) + StyledLine("cdef") + StyledLine("gh", .bad)
-
-    @Test(arguments: [(20, "abcdefgh"), (5, "abcde"), (2, "ab"), (0, ""), (-1, "")])
-    func aLineIsCut(_ columns: Int, _ text: String) {
-        #expect(line.rendered(columns: columns, isColoured: false) == text)
-    }
-
-    @Test func everyStyleEndsWhereItsTextDoes() {
-        #expect(line.rendered(columns: 7, isColoured: true) == "\u{1B}[1mab\u{1B}[0mcdef\u{1B}[31mg\u{1B}[0m")
-    }
-
-    @Test func nothingTakesThePlaceOfAWideCharacterThatHasNoRoom() {
-        #expect((StyledLine("日本") + StyledLine("x")).rendered(columns: 3, isColoured: false) == "日")
-    }
-}
-
 @Suite struct TextTableTests {
     @Test func columnsAreAligned() {
         var table = TextTable([.right, .left, .left])

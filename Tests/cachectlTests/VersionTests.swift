@@ -13,8 +13,8 @@ import Testing
     }
 
     @Test(arguments: [["--version"], ["--json", "--version"], ["stats", "--version"]])
-    func theVersionsOfTheProgramAndItsFormatsArePrinted(_ arguments: [String]) throws {
-        let outcome = try Tool.run(Tool.path, arguments, in: container.folder)
+    func theVersionsOfTheProgramAndItsFormatsArePrinted(_ arguments: [String]) async throws {
+        let outcome = try await Tool.run(arguments, in: container.folder)
         #expect(outcome.status == 0)
         #expect(outcome.errors.isEmpty)
         let lines = outcome.text.split(separator: "\n")
@@ -31,9 +31,9 @@ import Testing
         #expect(changelog.contains("\n## [\(PrefetchCache.version)]"))
     }
 
-    @Test func serversLearnWhoDownloads() throws {
+    @Test func serversLearnWhoDownloads() async throws {
         let server = try HTTPTestServer { TestResource(text).answer(to: $0) }
-        try container.succeed("fetch", server.url("/a").absoluteString)
+        try await container.succeed("fetch", server.url("/a").absoluteString)
         #expect(server.requests.map { $0.headers["user-agent"] } == ["cachectl/\(PrefetchCache.version)"])
     }
 }

@@ -48,7 +48,7 @@ package enum Demonstration {
             at: container, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer {
             if keepsContainer {
-                print("\nThe container stays: swift run cachectl --container '\(container.path)' stats")
+                print("\nThe container stays: swift run cachectl stats --container '\(container.path)'")
             } else {
                 do { try FileManager.default.removeItem(at: container) } catch { complain("\(error)") }
             }

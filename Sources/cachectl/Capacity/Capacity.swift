@@ -3,7 +3,7 @@ internal import PrefetchCaching
 
 struct CapacityCommand: CacheCommand {
     static let configuration = CommandConfiguration(
-        commandName: "capacity", abstract: "Shows how much of its volume the cache may take, and why.",
+        commandName: "capacity", abstract: "Shows how much of its volume the cache may take.",
         discussion: """
             U + A is the space that is the cache's own or available: items, work under way and free space. \
             Sizes are rounded; --json prints exact bytes.

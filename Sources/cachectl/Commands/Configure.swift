@@ -4,7 +4,7 @@ internal import PrefetchCaching
 struct Configure: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "configure",
-        abstract: "Changes or prints the configuration, which the app and all commands share.",
+        abstract: "Changes or prints the configuration.",
         discussion: """
             Settings that are not given stay unchanged. A smaller budget takes effect at once: the coldest items \
             are evicted. 'cachectl capacity' shows how an automatic budget is computed.

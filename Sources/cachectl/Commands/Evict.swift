@@ -4,7 +4,7 @@ internal import PrefetchCaching
 struct Evict: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict",
-        abstract: "Removes items from the cache; files of opened items stay.",
+        abstract: "Removes items; the files of opened items stay.",
         usage: """
             cachectl evict <key> … [--dry-run]
             cachectl evict --all | --bytes <size> | --to-bytes <size> [--dry-run]

@@ -4,7 +4,7 @@ internal import PrefetchCaching
 struct Forget: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Forgets that an item was opened; its file stays, or is deleted.",
+        abstract: "Forgets that an item was opened.",
         discussion: """
             The key can then be stored again, even while its file is at its destination. A key whose file was \
             moved or deleted can be stored again anyway.

@@ -4,7 +4,7 @@ internal import PrefetchCaching
 struct List: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the cached items, lowest priority first, and coldest first within a priority.",
+        abstract: "Lists the cached items, or the opened files.",
         discussion: """
             AGE is the time since an item was stored, and GOES-AFTER how much may still be stored before it has to go, \
             as long as nothing is used or removed meanwhile. Under the policy value that changes with every \

@@ -5,7 +5,7 @@ internal import SystemPackage
 struct Open: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Hands items over to the user, and prints the paths of their files.",
+        abstract: "Hands items over, and prints the paths of their files.",
         discussion: """
             The first open moves an item, whole and durable, to its destination; from then on it is the \
             user's file, and the same path is printed again. Several items are opened together, which is \

@@ -4,7 +4,7 @@ internal import PrefetchCaching
 struct Purge: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Removes opened files that are excluded from backups and have long been unused.",
+        abstract: "Removes excluded files that have long been unused.",
         usage: "cachectl purge --excluded --older-than <duration> [--dry-run]",
         discussion: """
             Files that are excluded from backups can be downloaded again, and stay on the device until their app \

@@ -6,7 +6,7 @@ internal import SystemPackage
 struct Put: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "put",
-        abstract: "Stores a file, a folder, or standard input, as an item.",
+        abstract: "Stores a file, a folder or standard input as an item.",
         discussion: """
             An item waits in the cache until 'open' hands it over. Use --requested for an item that the user \
             has asked for: it goes straight to its destination, cached items make room for it, and the path of \
@@ -85,7 +85,7 @@ struct Put: CacheCommand {
         }
         let input = try InputFile(file)
         let progress =
-            shared.quiet || input.length ?? 0 <= ProgressLine.smallestTotal ? nil : WorkProgress.onTerminal()
+            shared.quiet || input.length ?? 0 <= WorkProgress.smallestTotal ? nil : WorkProgress.onTerminal()
         if input.length != nil, progress == nil {
             return try await cache.store(contentsOf: file, as: metadata, encoding: encoding.choice)
         }

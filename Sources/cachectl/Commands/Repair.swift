@@ -4,7 +4,7 @@ internal import PrefetchCaching
 struct Repair: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Repairs damage left by crashes and other programs, and reports each step.",
+        abstract: "Repairs damage left by crashes and other programs.",
         discussion: """
             Finishes or rolls back interrupted promotions; removes abandoned staged files and partials, emptied items \
             and quarantined ones; corrects the catalog to match the items; and restores lost marks on files that are \

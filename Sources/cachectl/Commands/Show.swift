@@ -8,7 +8,7 @@ internal import SystemPackage
 struct Show: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows everything about one item or file, and what will become of it.",
+        abstract: "Shows everything about one item or file.",
         discussion: """
             Of an item: whether it is cached, kept in part or opened, where it came from, and of a cached one how soon \
             it is evicted and why. Of a file: what it is, where it came from and who wanted it, whether it is backed up \

@@ -6,7 +6,7 @@ internal import PrefetchFileSystem
 struct Stats: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Shows what the cache holds, what it has done, and whether it was worth it.",
+        abstract: "Shows what the cache holds, and what it was worth.",
         discussion: """
             The figures of all processes are kept by day and source, and outlive purges and updates. A hit is an open \
             or a read that finds its item in the cache; an item is used when it is opened or read for the first time, \
@@ -17,8 +17,8 @@ struct Stats: CacheCommand {
               cachectl stats --app org.example.app
               # The feeds of the last month, as a table
               cachectl stats --since 30d --by source --app org.example.app
-              # Every day for a spreadsheet
-              cachectl stats --by day --csv --container ./AppData
+              # Every sum of every day
+              cachectl stats --by day --json --container ./AppData
               # Everything for the text-file collector of Prometheus
               cachectl stats --openmetrics --app org.example.app >a.tmp && mv a.tmp a.prom
             """)
@@ -34,9 +34,6 @@ struct Stats: CacheCommand {
     @Option(help: ArgumentHelp("One line for each source, day or week.", valueName: "group"))
     var by: Grouping?
 
-    @Flag(help: "Print every sum of each line as CSV.")
-    var csv = false
-
     @Flag(help: "Print everything as metrics for Prometheus.")
     var openmetrics = false
 
@@ -51,9 +48,7 @@ struct Stats: CacheCommand {
     var isLooking: Bool { !reset }
 
     func validate() throws {
-        if csv, by == nil { throw ValidationError("--csv needs --by source, --by day or --by week") }
-        if csv, shared.json { throw ValidationError("give either --csv or --json, not both") }
-        if openmetrics, csv || shared.json || reset || since != nil || by != nil {
+        if openmetrics, shared.json || reset || since != nil || by != nil {
             throw ValidationError("--openmetrics prints everything, in a form of its own; give it alone")
         }
         if reset, since != nil || by != nil {
@@ -118,16 +113,6 @@ struct Stats: CacheCommand {
                 return row.adding(["openRate": known.openRate, "isPaused": known.isPaused])
             }
             return try output.print(json: rows, as: "rows")
-        }
-        if csv {
-            let metrics = PrefetchFigures.Metric.allCases
-            try output.print(
-                verbatim: ([grouping.rawValue] + metrics.map { "\($0)" }).joined(separator: ",").utf8)
-            for (name, figures) in groups {
-                let sums = metrics.map { "\(figures[$0])" }
-                try output.print(verbatim: ([name.csvField] + sums).joined(separator: ",").utf8)
-            }
-            return
         }
         // What is to be expected is known of sources only.
         let learnt = outlook.isEmpty ? [] : ["LEARNT"]
@@ -194,11 +179,6 @@ extension CacheStatistics {
             "\(Size.text(chargedBytes)) are held, and the budget \(reason) to \(budget): the app evicts the rest, "
             + "and so does 'cachectl trim'"
     }
-
-    /// Refusal counts by reason: `2 lowPriority, 1 pressure`.
-    var refusalText: String {
-        refusals.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-    }
 }
 
 extension PrefetchFigures {
@@ -253,15 +233,6 @@ extension Double? {
 
 extension Substring {
     fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
-}
-
-extension String {
-    /// The text as a field of CSV (RFC 4180), on one line.
-    fileprivate var csvField: String {
-        let line = escapedForTerminal
-        guard line.contains(where: { [",", "\""].contains($0) }) else { return line }
-        return "\"" + line.replacingOccurrences(of: "\"", with: "\"\"") + "\""
-    }
 }
 
 extension CacheConfiguration.Budget {

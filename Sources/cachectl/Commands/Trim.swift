@@ -4,7 +4,7 @@ internal import PrefetchCaching
 struct Trim: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "trim",
-        abstract: "Evicts items that the cache should no longer hold, as a running app does.",
+        abstract: "Evicts what the cache should no longer hold.",
         discussion: """
             Evicts expired items, then the coldest items for as long as too little of the budget is free or the \
             volume is short of space. Items that an app has pinned, or is reading or opening, stay.

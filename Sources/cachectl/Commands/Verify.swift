@@ -6,7 +6,7 @@ internal import SystemPackage
 struct Verify: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Reads every byte of the cache and of opened files, and compares checksums.",
+        abstract: "Compares the checksums of all items and opened files.",
         discussion: """
             Changes nothing, and nothing counts as used, unless --repair is given: it quarantines damaged items, as \
             they would be when the app reads them. An opened file is the user's: modified files are told from damaged \

@@ -6,7 +6,7 @@ internal import PrefetchFileSystem
 struct Events: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Lists what happened to which item, and why, oldest first.",
+        abstract: "Lists what happened to which item, and why.",
         discussion: """
             The journal of all processes that use the cache: what was stored, opened, read and missed, what left and \
             what was refused, each with its reason. It holds the last 512 KiB to 1 MiB, some thousands of events. A \
@@ -75,7 +75,7 @@ struct Events: CacheCommand {
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         output.stopsOnBrokenPipe = true
-        let wait = follow ? try WatchWait(nil) : nil
+        let pause = follow ? try Pause(nil) : nil
         let first = since.map { $0.start(before: Timestamp.now) }
         var position: JournalPosition?
         while true {
@@ -86,11 +86,11 @@ struct Events: CacheCommand {
                     "cachectl: warning: events were dropped from the journal before they could be read")
             }
             position = news.end
-            guard let wait else { return }
+            guard let pause else { return }
             try output.flush()
-            switch Self.end(of: wait) {
-            case nil: break
-            case .done: return
+            switch pause.wait(for: Self.interval) {
+            case .due: break
+            case .end: return
             case .signal(let number): throw CommandFailure(.ended(by: number), nil)
             }
         }
@@ -108,19 +108,6 @@ struct Events: CacheCommand {
             try output.print(json: entry.json, isPretty: false)
         } else {
             try output.print(entry.line)
-        }
-    }
-
-    /// - Returns: `nil` when it is time to look again.
-    private static func end(of wait: WatchWait) -> WatchLoop.End? {
-        while true {
-            switch wait.wait(for: interval) {
-            case .due: return nil
-            case .quit, .brokenPipe: return .done
-            case .signal(let number): return .signal(number)
-            case .suspend: kill(getpid(), SIGSTOP)
-            case .resized: break
-            }
         }
     }
 }

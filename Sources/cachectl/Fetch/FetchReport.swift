@@ -8,6 +8,7 @@ struct FetchReport {
     private let targets: [FetchTarget]
     private let output: Output
     private var board: ProgressBoard?
+    private var jobs: [Int: ProgressBoard.Job] = [:]
     /// The last progress printed for each download, in percent or mebibytes.
     private var steps: [Int: Int64] = [:]
     /// What a cancelled download ends with: a signal may have cancelled all.
@@ -87,15 +88,21 @@ struct FetchReport {
     }
 
     private mutating func show(_ event: DownloadEvent, of index: Int) {
+        guard board != nil else { return }
         switch event {
         case .progress(let progress):
-            let label = targets[index].key.string
-            board?.show(index, label, progress.completedBytes, of: progress.totalBytes)
-        case .retrying, .paused, .finished: board?.remove(index)
+            let done = Size.text(progress.completedBytes)
+            let text =
+                progress.totalBytes.map {
+                    "\(Bar.text(progress.completedBytes, of: $0)), \(done) of \(Size.text($0))"
+                } ?? done
+            jobs[index] = ProgressBoard.Job(label: targets[index].key.string, text: text)
+        case .retrying, .paused, .finished: jobs[index] = nil
         case .started, .resumed: break
         }
+        let lines = jobs.sorted { $0.key < $1.key }.map(\.value)
         let footer = "\(finished) of \(targets.count) done"
-        board?.draw(footer: footer)
+        board?.draw(lines, footer: footer)
     }
 
     mutating func clear() { board?.clear() }

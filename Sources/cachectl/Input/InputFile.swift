@@ -21,7 +21,7 @@ final class InputFile {
         name = isOwned ? path.displayText : "standard input"
         do throws(FileSystemError) {
             guard isOwned else {
-                descriptor = Descriptor(rawValue: FileDescriptor.standardInput.rawValue)
+                descriptor = Descriptor(rawValue: StandardStreams.input.rawValue)
                 return
             }
             descriptor = try LiveFileSystem().open(path, in: .workingDirectory, .readFollowingLinks)

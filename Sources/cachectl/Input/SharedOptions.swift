@@ -5,7 +5,7 @@ internal import PrefetchFileSystem
 internal import StorageInventory
 internal import SystemPackage
 
-/// The options that every command accepts, before or after its name; see ``SharedArguments``.
+/// The options that every command accepts.
 struct SharedOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The folder that holds an app's Documents, Library and tmp.", valueName: "dir"),

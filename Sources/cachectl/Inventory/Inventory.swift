@@ -7,10 +7,9 @@ internal import SystemPackage
 struct Inventory: Command {
     static let configuration = CommandConfiguration(
         commandName: "inventory",
-        abstract:
-            "Shows what an app stores, where, why and whether it is backed up, or checks it against rules.",
+        abstract: "Shows or checks all that an app stores.",
         usage: """
-            cachectl inventory --container <dir> [--files | --csv | --json] [<filters>]
+            cachectl inventory --container <dir> [--files] [--json] [<filters>]
             cachectl inventory --container <dir> --check [--manifest <file>] [--sarif] [<options>]
             cachectl inventory --container <dir> --check --fix-script [<options>]
             cachectl inventory --container <dir> --draft-manifest
@@ -48,12 +47,10 @@ struct Inventory: Command {
               cachectl inventory --app org.example.app
               # List old files that the user sees
               cachectl inventory --container App.xcappdata --files --older-than 90d
-              # Foreign files as a table
-              cachectl inventory --container ./AppData --csv --kind foreign >foreign.csv
               # List what restic has to leave out: restic backup --exclude-file list "$PWD"
               cachectl inventory --container "$PWD" --exclude-list --backup-tool tar >list
               # See what a feature of the app writes: before and after it, then diff
-              cachectl inventory --container ./AppData --csv >before.csv
+              cachectl inventory --container ./AppData --files --json >before
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
               # See what can be mended, and mend it
@@ -68,9 +65,6 @@ struct Inventory: Command {
 
     @Flag(help: "List every file, largest first.")
     var files = false
-
-    @Flag(help: "Print every file as CSV (RFC 4180).")
-    var csv = false
 
     @Flag(help: "Check the files against the rules.")
     var check = false
@@ -136,10 +130,10 @@ struct Inventory: Command {
     var needsPlace: Bool { !rules }
 
     func validate() throws {
-        let modes = [files, csv, check, rules, draftManifest, excludeList]
+        let modes = [files, check, rules, draftManifest, excludeList]
         guard modes.count(where: \.self) <= 1 else {
             throw ValidationError(
-                "give one of --files, --csv, --check, --rules, --draft-manifest and --exclude-list")
+                "give one of --files, --check, --rules, --draft-manifest and --exclude-list")
         }
         if fixScript, sarif || shared.json {
             throw ValidationError("give either --fix-script or another format")
@@ -150,7 +144,6 @@ struct Inventory: Command {
         if check || rules, backupTool != .system {
             throw ValidationError("the rules are about the system's backup: omit --backup-tool")
         }
-        if csv, shared.json { throw ValidationError("give either --csv or --json") }
         if sarif, shared.json { throw ValidationError("give either --sarif or --json") }
         if check || rules || draftManifest, isFiltered {
             throw ValidationError("--check, --rules and --draft-manifest cover all files and take no filters")
@@ -227,9 +220,7 @@ struct Inventory: Command {
         let printer = InventoryOutput(
             inventory: inventory, output: output, isSelected: isSelected,
             totals: InventoryTotals(of: inventory, only: isSelected))
-        if csv {
-            try printer.printCSV()
-        } else if output.isJSON {
+        if output.isJSON {
             try printer.printJSON(withFiles: files)
         } else if files {
             try printer.printFiles()

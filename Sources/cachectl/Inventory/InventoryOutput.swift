@@ -3,7 +3,7 @@ internal import PrefetchFileSystem
 internal import StorageInventory
 internal import SystemPackage
 
-/// The selected files of an inventory as text, as JSON or as CSV.
+/// The selected files of an inventory as text or as JSON.
 struct InventoryOutput {
     let inventory: FileInventory
     let output: Output
@@ -117,47 +117,9 @@ struct InventoryOutput {
         guard withFiles else { return try output.print(json: object) }
         try output.print(json: files.lazy.map { $0.json(in: inventory) }, as: "files", behind: object)
     }
-
-    /// Prints CSV (RFC 4180): a header and one record per file, each ending in CR LF.
-    func printCSV() throws(FileSystemError) {
-        try output.print(verbatim: CSV.line(CSV.header).utf8)
-        for file in files {
-            let line = CSV.line([
-                inventory.path(of: file).displayText, file.area.choiceName, file.kind.rawValue,
-                "\(file.length)", "\(file.allocated)", "\(file.isBackupIntended)", "\(file.isBackedUp)",
-                file.exclusions.names.joined(separator: " "), "\(file.isVisible)", "\(file.isPurgeable)",
-                Timestamp.text(milliseconds: file.since), file.facts?.key ?? "", file.facts?.source ?? "",
-                file.intent ?? "",
-            ])
-            try output.print(verbatim: line.utf8)
-        }
-    }
-}
-
-/// CSV records. Text is escaped as for a terminal, so that a file takes one line whatever its name.
-enum CSV {
-    static let header = [
-        "path", "area", "kind", "bytes", "allocated_bytes", "backup_wanted", "backup_actual", "excluded_by",
-        "visible", "purgeable", "since", "key", "source", "intent",
-    ]
-
-    /// One record. ``Output`` adds the line feed.
-    static func line(_ fields: [String]) -> String {
-        fields.map(field).joined(separator: ",") + "\r"
-    }
-
-    private static func field(_ text: String) -> String {
-        let text = text.escapedForTerminal
-        guard text.contains(where: { $0 == "," || $0 == "\"" }) else { return text }
-        return "\"\(text.replacing("\"", with: "\"\""))\""
-    }
 }
 
 extension InventoryFile {
-    fileprivate var intent: String? {
-        facts?.isUserRequested.map { ($0 ? Intent.userRequested : .opportunistic).name }
-    }
-
     func json(in inventory: FileInventory) -> JSONObject {
         [
             "path": inventory.path(of: self).json, "area": area.choiceName, "kind": kind.rawValue,
@@ -169,7 +131,8 @@ extension InventoryFile {
                 "wanted": isBackupIntended, "actual": isBackedUp, "excludedBy": exclusions.names,
             ] as JSONObject,
             // Why the file is there, if known.
-            "key": facts?.key, "source": facts?.source, "intent": intent,
+            "key": facts?.key, "source": facts?.source,
+            "intent": facts?.isUserRequested.map { ($0 ? Intent.userRequested : .opportunistic).name },
             "contentBytes": facts?.contentBytes, "sinceMilliseconds": facts?.since,
         ]
     }

@@ -89,6 +89,11 @@ final class Output {
 }
 
 enum StandardStreams {
+    // Others in a test, which runs a command within its own process.
+    @TaskLocal static var input = FileDescriptor.standardInput
+    @TaskLocal static var output = FileDescriptor.standardOutput
+    @TaskLocal static var error = FileDescriptor.standardError
+
     /// Makes writing to the standard streams safe.
     ///
     /// Ignores `SIGPIPE` and `SIGXFSZ`, so that writing to a closed pipe, or beyond `ulimit -f`, fails instead of killing the
@@ -103,18 +108,15 @@ enum StandardStreams {
         }
     }
 
-    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    static var isErrorTerminal: Bool { isatty(error.rawValue) == 1 }
 
-    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+    static var isInputTerminal: Bool { isatty(input.rawValue) == 1 }
 
     /// Whether standard output is a terminal that supports cursor control.
     static var isOutputScreen: Bool {
-        isatty(STDOUT_FILENO) == 1
+        isatty(output.rawValue) == 1
             && ![nil, "", "dumb"].contains(ProcessInfo.processInfo.environment["TERM"])
     }
-
-    /// Whether colours are wanted (no-color.org).
-    static var isColoured: Bool { [nil, ""].contains(ProcessInfo.processInfo.environment["NO_COLOR"]) }
 
     static func write(_ text: String) throws(FileSystemError) {
         try Array(text.utf8).withBytes { bytes throws(FileSystemError) in try write(bytes) }
@@ -122,9 +124,9 @@ enum StandardStreams {
 
     static func write(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
         do {
-            try FileDescriptor.standardOutput.writeAll(bytes)
-        } catch {
-            throw FileSystemError("write", path: "standard output", errno: error as? Errno ?? .ioError)
+            try output.writeAll(bytes)
+        } catch let failure {
+            throw FileSystemError("write", path: "standard output", errno: failure as? Errno ?? .ioError)
         }
     }
 
@@ -134,7 +136,7 @@ enum StandardStreams {
     /// Writes text that may contain terminal controls.
     static func writeErrorVerbatim(_ text: String) {
         do {
-            try FileDescriptor.standardError.writeAll(text.utf8)
+            try error.writeAll(text.utf8)
         } catch {
             // There is nowhere left to report this.
         }
@@ -143,6 +145,8 @@ enum StandardStreams {
 
 /// Writes the library's log to standard error, one escaped line per event.
 struct StandardErrorLog: LogHandler {
+    /// That of the command: the log comes from any thread.
+    private let error = StandardStreams.error
     var logLevel = Logger.Level.error
     var metadata = Logger.Metadata()
 
@@ -154,6 +158,8 @@ struct StandardErrorLog: LogHandler {
     func log(event: LogEvent) {
         let metadata = metadata.merging(event.metadata ?? [:]) { _, own in own }.sorted { $0.key < $1.key }
         let text = metadata.reduce(event.message.description) { $0 + " \($1.key)=\($1.value)" }
-        StandardStreams.writeError("cachectl: \(event.level): \(text)")
+        StandardStreams.$error.withValue(error) {
+            StandardStreams.writeError("cachectl: \(event.level): \(text)")
+        }
     }
 }

@@ -1,313 +1,188 @@
+internal import Foundation
 internal import PrefetchCaching
-internal import PrefetchFileSystem
-internal import StorageInventory
-internal import SystemPackage
 
-/// An HTML page that shows where the bytes of a cache are, and of all that is stored beside it. A single file without external resources.
+/// An HTML page with three pictures of a cache: what fills it, whether that is worth it, and what goes next. A single file
+/// without external resources.
 struct ReportPage {
+    /// The most rows of a picture: the rest is summed up, or left out.
+    static let mostRows = 12
+
     let name: String
     /// Milliseconds since 1970.
     let time: Int64
     let statistics: CacheStatistics
-    let capacity: CapacityReport
-    let holdings: Holdings
+    /// What may be stored before something goes.
+    let freeBytes: Int64
+    /// The largest first.
+    let sources: [SourceUsage]
     /// Oldest first.
-    let events: [JournalEntry]
-    let contents: ContainerContents
+    let weeks: [(day: Date, figures: PrefetchFigures)]
+    /// In the order of eviction.
+    let next: [EvictedFile]
 
     var text: String {
-        let head = """
-            <!doctype html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8" />
-            <meta name="viewport" content="width=device-width, initial-scale=1" />
-            <meta name="color-scheme" content="light dark" />
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'" />
-            <title>Cache report: \(HTML.text(name))</title>
-            <style>
-            \(ReportStyle.css)
-            </style>
-            </head>
-            <body>
-            <header>
-            <h1>Cache report</h1>
-            <p class="sub">\(HTML.name(name)) · \(Self.date(time))</p>
-            </header>
-            <main>
-            """
-        return [
-            head, summary, budget, volume, "<div class=\"grid\">",
-            breakdown(
-                "area", "By area", holdings.areas,
-                "Caches holds data that may vanish: items, interrupted items and the catalog. The rest was handed "
-                    + "over, and is the user’s."),
-            breakdown("age", "By age", holdings.ages, "Cached items, by when they were stored."), "</div>",
-            breakdown(
-                "source", "By source", holdings.sources,
-                "Cached items, by the feed or server they come from."), encodings,
-            items + files + allFiles + findings + recent + footer,
-        ].joined(separator: "\n")
-    }
-
-    private var summary: String {
-        let reads = statistics.hits + statistics.misses
-        let tiles = [
-            ("items", "\(statistics.items)", "\(Size.text(statistics.contentBytes)) of content"),
-            (
-                "stored", Size.text(statistics.storedBytes),
-                statistics.contentBytes > 0
-                    ? "\(Bar.percent(statistics.storedBytes, of: statistics.contentBytes)) % of the content"
-                    : "nothing yet"
-            ),
-            (
-                "hits", reads > 0 ? "\(Bar.percent(statistics.hits, of: reads)) %" : "–",
-                "\(statistics.hits) of \(reads) reads"
-            ),
-            ("opened", "\(statistics.promotions)", "items handed over"),
-            ("evicted", "\(statistics.evictions)", Size.text(statistics.evictedBytes)),
-            (
-                "refused", "\(statistics.refusals.values.reduce(0, +))",
-                statistics.refusals.isEmpty ? "nothing" : statistics.refusalText
-            ),
-        ]
-        let cells = tiles.map { name, value, remark in
-            "<div class=\"tile\"><dt>\(name)</dt><dd>\(value)<span>\(HTML.text(remark))</span></dd></div>"
-        }
-        return "<dl class=\"tiles\">\(cells.joined())</dl>"
-    }
-
-    private var budget: String {
-        let whole = max(capacity.budgetBytes, 0)
-        let items = max(0, capacity.chargedBytes - statistics.partialBytes)
-        let parts = [
-            ("items", "s1", items), ("interrupted", "s2", statistics.partialBytes),
-            ("under way", "s3", capacity.heldBytes), ("catalog", "s4", capacity.catalogBytes),
-        ]
-        let used = parts.reduce(0) { $0 + $1.2 }
-        let free = max(0, whole - used)
-        return figure(
-            "budget", "Budget",
-            "\(Bar.percent(used, of: whole)) % of \(Size.text(whole)) used"
-                + (capacity.configuredBudget.isFixed
-                    ? ", fixed by the configuration" : capacity.configuredBudget.origin),
-            parts + [("free", "track", free)], whole: max(whole, used))
-    }
-
-    private var volume: String {
-        let state = capacity.capacity.state
-        let others = max(0, state.total - state.available - state.evictable)
-        let level = capacity.pressure
-        let meaning = level.meaning(capacity.capacity.thresholds).map { ": \($0)" } ?? ""
-        return figure(
-            "volume", "Volume",
-            "\(Size.text(state.available)) of \(Size.text(state.total)) available; pressure is \(level.rawValue)\(meaning)",
-            [
-                ("others", "s5", others), ("this cache", "s1", state.evictable),
-                ("available", "track", state.available),
-            ], whole: state.total, marks: [state.total - capacity.capacity.reserve],
-            remark:
-                "The line marks the reserve of \(Size.text(capacity.capacity.reserve)), which opportunistic items leave free."
-        )
-    }
-
-    /// A segmented bar, with a legend that repeats all of its information as text.
-    private func figure(
-        _ id: String, _ title: String, _ summary: String,
-        _ parts: [(name: String, style: String, bytes: Int64)],
-        whole: Int64, marks: [Int64] = [], remark: String? = nil
-    ) -> String {
-        let words = parts.map { "\($0.name) \(Size.text($0.bytes))" }.joined(separator: ", ")
-        let picture = BarPicture(
-            title: title, description: "\(summary). \(words).",
-            segments: parts.filter { $0.style != "track" }.map { .init(style: $0.style, amount: $0.bytes) },
-            whole: whole, marks: marks)
-        let legend = parts.map { part in
-            "<li><i class=\"key \(part.style)\"></i>\(part.name) <b>\(Size.text(part.bytes))</b></li>"
-        }
-        return """
-            <section class="card" aria-labelledby="\(id)-h">
-            <h2 id="\(id)-h">\(title)</h2><p>\(HTML.text(summary))</p>
-            \(picture.svg(id: id))
-            <ul class="legend">\(legend.joined())</ul>\(note(remark))
-            </section>
-            """
-    }
-
-    private func note(_ remark: String?) -> String {
-        remark.map { "<p class=\"note\">\(HTML.text($0))</p>" } ?? ""
-    }
-
-    /// A table with a bar in each row.
-    private func breakdown(_ id: String, _ title: String, _ parts: [Holdings.Part], _ remark: String)
-        -> String
-    {
-        let total = parts.reduce(0) { $0 + $1.bytes }
-        let most = parts.map(\.bytes).max() ?? 0
-        let rows = parts.enumerated().map { index, part in
-            let name = part.isForeign ? HTML.name(part.name) : HTML.text(part.name)
-            let picture = BarPicture(
-                title: part.name,
-                description: "\(Size.text(part.bytes)), \(Self.share(part.bytes, of: total)) of all",
-                segments: [.init(style: "s1", amount: part.bytes)], whole: most)
-            return """
-                <tr><th scope="row">\(name)</th><td>\(part.count)</td><td>\(Size.text(part.bytes))</td>\
-                <td>\(HTML.text(Self.share(part.bytes, of: total)))</td>\
-                <td class="picture">\(picture.svg(id: "\(id)-\(index)"))</td></tr>
-                """
-        }
-        let body =
-            total == 0 && parts.allSatisfy { $0.count == 0 }
-            ? Self.nothing
-            : """
-            <table class="rows"><thead><tr><th scope="col">\(id)</th><th scope="col">files</th>\
-            <th scope="col">bytes</th><th scope="col">share</th><th scope="col" class="picture"></th></tr></thead>
-            <tbody>\(rows.joined(separator: "\n"))</tbody></table>
-            """
-        return """
-            <section class="card" aria-labelledby="\(id)-h">
-            <h2 id="\(id)-h">\(title)</h2>
-            \(body)
-            \(note(remark))
-            </section>
-            """
-    }
-
-    private static let nothing = "<p class=\"empty\">Nothing here.</p>"
-
-    /// Rounded to nearest, so that the parts add up to about 100 %.
-    private static func share(_ part: Int64, of whole: Int64) -> String {
-        guard whole > 0, part > 0 else { return "0 %" }
-        let percent = (Int128(part) * 100 + Int128(whole) / 2) / Int128(whole)
-        return percent == 0 ? "< 1 %" : "\(percent) %"
-    }
-
-    private static func date(_ milliseconds: Int64) -> String {
-        let day = Timestamp.day(of: milliseconds)
-        return "\(day) \(Timestamp.time(of: milliseconds).prefix(5)) UTC"
-    }
-
-    private var encodings: String {
-        let saved = max(0, statistics.contentBytes - statistics.storedBytes)
-        let parts = zip(["s1", "s2"], holdings.encodings).map { style, part in
-            (name: "\(part.name), \(part.count)", style: style, bytes: part.bytes)
-        }
-        return figure(
-            "encoding", "By encoding",
-            "Compression saves \(Size.text(saved)) of \(Size.text(statistics.contentBytes))", parts,
-            whole: parts.reduce(0) { $0 + $1.bytes })
-    }
-
-    private var items: String {
-        table(
-            "items", "The largest items", ["key", "source", "stored", "encoding", "content", "charged"],
-            holdings.largest.map { item in
-                [
-                    HTML.name(item.key.string), HTML.name(item.source), Self.date(item.storedAt),
-                    item.encoding.name, Size.text(item.contentBytes), Size.text(item.chargedBytes),
-                ]
-            },
-            remark: statistics.items > holdings.largest.count
-                ? "The \(holdings.largest.count) largest of \(statistics.items)." : nil)
-    }
-
-    private var files: String {
-        table(
-            "files", "The largest opened files", ["key", "file", "opened", "backup", "bytes"],
-            holdings.files.map { file in
-                [
-                    HTML.name(file.key.string),
-                    HTML.name("\(file.location.area.name)/\(file.location.relative.string)"),
-                    Self.date(file.openedAt), file.backup.name, Size.text(file.presentBytes ?? 0),
-                ]
-            },
-            remark: holdings.movedFiles > 0
-                ? "\(holdings.movedFiles) more were moved or deleted by the user." : nil)
-    }
-
-    private var allFiles: String {
-        let backedUp = contents.backedUpBytes
-        let bar = figure(
-            "backup", "Backups",
-            "\(Size.text(backedUp)) of \(Size.text(contents.bytes)) are in backups",
-            [("in backups", "s2", backedUp), ("left out", "track", contents.bytes - backedUp)],
-            whole: contents.bytes)
-        let rows = contents.groups.map { group in
-            [
-                HTML.text(group.areaTitle),
-                group.isForeign ? HTML.name(group.purpose) : HTML.text(group.purpose),
-                "\(group.files)", Size.text(group.bytes), Size.text(group.backedUpBytes),
-            ]
-        }
-        return bar + "\n"
-            + table(
-                "purposes", "All files, by area and purpose",
-                ["area", "purpose", "files", "bytes", "in backups"], rows,
-                remark: contents.problems > 0
-                    ? "\(Count.text(contents.problems, "file")) could not be read." : nil)
-    }
-
-    private var findings: String {
-        table(
-            "findings", "What is wrong", ["rule", "file", "what", "fix"],
-            contents.findings.prefix(Holdings.maximumRows).map { finding in
-                [
-                    "\(finding.rule.severity.rawValue): \(finding.rule.name)",
-                    HTML.name(finding.path.displayText),
-                    HTML.text(finding.message), HTML.text(finding.rule.fix),
-                ]
-            },
-            remark: contents.findings.count > Holdings.maximumRows
-                ? "\(Holdings.maximumRows) of \(contents.findings.count); 'cachectl inventory --check' lists all."
-                : nil)
-    }
-
-    private static let mostEvents = 200
-
-    private var recent: String {
-        let shown = events.suffix(Self.mostEvents).reversed()
-        return table(
-            "events", "Recent events", ["key", "event", "source", "bytes", "time"],
-            shown.map { event in
-                [
-                    HTML.name(event.key),
-                    HTML.text(
-                        [event.kind.rawValue, event.why].filter { !$0.isEmpty }.joined(separator: ": ")),
-                    HTML.name(event.source), event.size ?? "",
-                    HTML.text("\(Timestamp.day(of: event.time)) \(Timestamp.time(of: event.time))"),
-                ]
-            },
-            remark: events.count > shown.count
-                ? "The last \(shown.count) of \(events.count); 'cachectl events' lists all." : nil)
-    }
-
-    private func table(_ id: String, _ title: String, _ heads: [String], _ rows: [[String]], remark: String?)
-        -> String
-    {
-        guard !rows.isEmpty else {
-            return "<section class=\"card\"><h2>\(title)</h2>\(Self.nothing)\(note(remark))</section>\n"
-        }
-        let head = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
-        let body = rows.map { row in
-            "<tr>" + zip(heads, row).map { "<td data-head=\"\($0)\">\($1)</td>" }.joined() + "</tr>"
-        }
-        return """
-            <section class="card" aria-labelledby="\(id)-h">
-            <h2 id="\(id)-h">\(title)</h2>
-            <table class="list"><thead><tr>\(head)</tr></thead>
-            <tbody>\(body.joined(separator: "\n"))</tbody></table>\(note(remark))
-            </section>
-
-            """
-    }
-
-    private var footer: String {
         """
-        </main>
-        <footer><p>Created by cachectl. Sizes are in units of 1,024 bytes; those of items are their charges \
-        against the budget.</p></footer>
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'" />
+        <title>Cache report: \(HTML.text(name))</title>
+        <style>
+        \(Self.style)
+        </style>
+        </head>
+        <body>
+        <h1>Cache report</h1>
+        <p class="note">\(HTML.name(name)) · \(Timestamp.text(milliseconds: time))</p>
+        <p>\(HTML.text(summary))</p>
+        \([filling, worth, departures].map(\.html).joined(separator: "\n"))
+        <p class="note">Created by cachectl. Sizes are in units of 1,024 bytes.</p>
         </body>
         </html>
         """
+    }
+
+    private var summary: String {
+        let (charged, budget) = (statistics.chargedBytes, statistics.budgetBytes)
+        return "\(Count.text(statistics.items, "item")), charged \(Size.text(charged)): "
+            + "\(Bar.percent(charged, of: budget)) % of the budget of \(Size.text(budget)); the pressure is "
+            + "\(statistics.pressure.rawValue)."
+    }
+
+    private var filling: Picture {
+        let shown = sources.prefix(sources.count > Self.mostRows ? Self.mostRows - 1 : Self.mostRows)
+        var rows = shown.map { source in
+            Picture.Row(
+                name: source.source.isEmpty ? "(none)" : HTML.name(source.source),
+                texts: ["\(source.items)", Size.text(source.chargedBytes)], parts: [source.chargedBytes])
+        }
+        let rest = sources.dropFirst(shown.count)
+        if !rest.isEmpty {
+            let bytes = rest.reduce(0) { $0 + $1.chargedBytes }
+            rows.append(
+                Picture.Row(
+                    name: "\(rest.count) others",
+                    texts: ["\(rest.reduce(0) { $0 + $1.items })", Size.text(bytes)], parts: [bytes]))
+        }
+        return Picture(
+            id: "sources", title: "What fills the cache", heads: ["source", "items", "charged"],
+            legend: ["charged"], rows: rows,
+            remark: "Charged bytes of the items, by the source they came from.")
+    }
+
+    private var worth: Picture {
+        let rows = weeks.suffix(Self.mostRows).map { day, figures in
+            let (used, wasted) = (figures[.usedBytes], figures[.wastedBytes])
+            return Picture.Row(
+                name: Timestamp.day(of: day.milliseconds), texts: [Size.text(used), Size.text(wasted)],
+                parts: [used, wasted])
+        }
+        return Picture(
+            id: "worth", title: "Was it worth it?", heads: ["week", "used", "wasted"],
+            legend: ["used", "wasted"], rows: rows,
+            remark:
+                "Content that was stored in a week, and was used or left unused since. Weeks begin on Monday, in UTC."
+        )
+    }
+
+    private var departures: Picture {
+        let rows = next.prefix(Self.mostRows).map { file in
+            Picture.Row(
+                name: file.key.map { HTML.name($0.string) } ?? "(unknown)",
+                texts: [file.kind.rawValue, Size.text(file.chargedBytes)], parts: [file.chargedBytes])
+        }
+        return Picture(
+            id: "next", title: "What goes next", heads: ["key", "kind", "charged"], legend: ["charged"],
+            rows: rows,
+            remark:
+                "From the top, once more than \(Size.text(freeBytes)) are needed and nothing is used meanwhile."
+        )
+    }
+
+    /// Follows the browser's light or dark mode, and fits any width and print. The colours of the bars have a contrast of
+    /// 3:1 against the page and are safe for red-green colour blindness; names and numbers accompany them anyway.
+    private static let style = """
+        :root{--page:#fff;--ink:#16202c;--soft:#566273;--line:#dde2e9;--s0:#2f6fdb;--s1:#c77700}
+        @media (prefers-color-scheme:dark){:root{--page:#12161c;--ink:#e8edf3;--soft:#9eabbb;--line:#2d3641;
+        --s0:#6ea5ff;--s1:#f0a63a}}
+        body{margin:0 auto;max-width:60rem;padding:1.5rem 1rem;background:var(--page);color:var(--ink);
+        font:16px/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums}
+        h1{font-size:1.6rem;margin:0}
+        h2{font-size:1.1rem;margin:2rem 0 .3rem}
+        .note{color:var(--soft);overflow-wrap:anywhere}
+        table{width:100%;border-collapse:collapse}
+        th,td{padding:.3rem .5rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
+        th:first-child{padding-left:0;text-align:left;white-space:normal;overflow-wrap:anywhere;font-weight:500}
+        thead th{color:var(--soft);font-size:.85rem;font-weight:500}
+        td:last-child{width:40%;min-width:5rem;padding-right:0}
+        svg{display:block;width:100%;height:.8rem}
+        .s0{fill:var(--s0);color:var(--s0)}.s1{fill:var(--s1);color:var(--s1)}
+        tr{break-inside:avoid}
+        """
+}
+
+/// A table with a bar in each row, which repeats what the row says in numbers.
+struct Picture {
+    struct Row {
+        /// As HTML.
+        let name: String
+        let texts: [String]
+        /// The lengths of the segments of the bar.
+        let parts: [Int64]
+    }
+
+    /// Unique on the page.
+    let id: String
+    let title: String
+    let heads: [String]
+    /// The names of the segments.
+    let legend: [String]
+    let rows: [Row]
+    let remark: String
+
+    private static let width = 10_000
+
+    var html: String {
+        let heads = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
+        let colours = legend.enumerated().map { "<span class=\"s\($0)\">■</span> \($1)" }
+        // Of a damaged catalog the sum may be anything.
+        let whole = rows.map { $0.parts.reduce(Int128(0)) { $0 + Int128(max(0, $1)) } }.max() ?? 0
+        let lines = rows.enumerated().map { number, row in
+            let texts = row.texts.map { "<td>\(HTML.text($0))</td>" }.joined()
+            return
+                "<tr><th scope=\"row\">\(row.name)</th>\(texts)<td>\(bar(of: row, number, whole))</td></tr>"
+        }
+        let body =
+            rows.isEmpty
+            ? "<p>Nothing yet.</p>"
+            : """
+            <table><thead><tr>\(heads)<td>\(colours.joined(separator: " "))</td></tr></thead>
+            <tbody>\(lines.joined(separator: "\n"))</tbody></table>
+            """
+        return """
+            <section aria-labelledby="\(id)"><h2 id="\(id)">\(HTML.text(title))</h2>
+            \(body)
+            <p class="note">\(HTML.text(remark))</p></section>
+            """
+    }
+
+    /// It contains no visible text: its title is for screen readers.
+    private func bar(of row: Row, _ number: Int, _ whole: Int128) -> String {
+        var start = 0
+        var shapes = ""
+        for (index, bytes) in row.parts.enumerated() where bytes > 0 {
+            // Small amounts stay visible.
+            let width = min(max(Int(Int128(bytes) * Int128(Self.width) / whole), 30), Self.width - start)
+            shapes += "<rect class=\"s\(index)\" x=\"\(start)\" width=\"\(width)\" height=\"10\"/>"
+            start += width
+        }
+        let words = zip(legend, row.parts).map { "\($0) \(Size.text($1))" }.joined(separator: ", ")
+        return """
+            <svg viewBox="0 0 \(Self.width) 10" preserveAspectRatio="none" role="img" \
+            aria-labelledby="\(id)-\(number)"><title id="\(id)-\(number)">\(HTML.text(words))</title>\(shapes)</svg>
+            """
     }
 }

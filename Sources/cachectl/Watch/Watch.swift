@@ -1,19 +1,17 @@
 internal import ArgumentParser
 internal import Foundation
 internal import PrefetchCaching
-internal import PrefetchFileSystem
 
 struct Watch: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Shows the cache live, while an app uses it in another process.",
+        abstract: "Shows the cache live, as other processes use it.",
         discussion: """
             On a terminal it takes the whole screen, until q is pressed or a signal arrives. In a pipe, and with \
             --json, it prints one JSON object per interval, each on one line, and ends when its reader does.
 
-            Events are those of the journal, which 'cachectl events' lists in full; several of one kind within an \
-            interval are summed up in one line. What another process does becomes visible about a second later. Each \
-            sample takes a few short reads, and nothing is locked in between.
+            What another process does becomes visible about a second later. Each sample takes a few short reads, and \
+            nothing is locked in between. 'cachectl events' lists in full what happened.
 
             EXAMPLES:
               # Watch until q is pressed
@@ -43,36 +41,45 @@ struct Watch: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         output.stopsOnBrokenPipe = true
         let screen = StandardStreams.isOutputScreen && !output.isJSON ? TerminalScreen() : nil
-        let wait = try WatchWait(screen)
+        let pause = try Pause(screen)
         try screen?.enter()
+        // Before a failure is reported, which is for the terminal's primary screen.
         defer { screen?.leave() }
-        let start = ContinuousClock.now
         var sampler = CacheSampler(cache)
-        let isColoured = StandardStreams.isColoured
-        let title = "cachectl \(shared.placeName)"
-        let draw = { (sample: CacheSample, all: [WatchEvent]) in
-            guard let screen else { return }
-            let size = screen.size
-            let shown = WatchScreen(title: title, interval: interval.duration, sample: sample, events: all)
-            try screen.draw(
-                shown.lines(size).map { $0.rendered(columns: size.columns, isColoured: isColoured) })
-        }
-        let loop = WatchLoop(
-            interval: interval.duration, count: count, uptime: { start.duration(to: .now) },
-            sample: { try await sampler.sample() },
-            show: { sample, events, all in
-                if screen != nil { return try draw(sample, all) }
-                try output.print(json: sample.json(events), isPretty: false)
+        var recent: [JournalEntry] = []
+        var left = count ?? .max
+        while true {
+            let start = ContinuousClock.now
+            let sample = try await sampler.sample()
+            recent = (recent + sample.entries).suffix(WatchScreen.mostEvents)
+            let shown = WatchScreen(
+                title: "cachectl \(shared.placeName)", interval: interval.duration, sample: sample,
+                recent: recent)
+            if let screen {
+                try screen.draw(shown)
+            } else {
+                try output.print(json: sample.json, isPretty: false)
                 try output.flush()
-            }, redraw: draw, wait: wait.wait,
-            suspend: {
-                screen?.leave()
-                kill(getpid(), SIGSTOP)
-                try screen?.enter()
-            })
-        let end = try await loop.run()
-        // Before a failure is thrown, so that it is reported on the terminal's primary screen.
-        screen?.leave()
-        if case .signal(let number) = end { throw CommandFailure(.ended(by: number), nil) }
+            }
+            left -= 1
+            if left == 0 { return }
+            // After a sample that takes longer than the interval, the pause is as long as it took.
+            let took = ContinuousClock.now - start
+            let end = took > interval.duration ? .now + took : start + interval.duration
+            while ContinuousClock.now < end {
+                switch pause.wait(for: end - .now) {
+                case .due: continue
+                case .end: return
+                case .signal(SIGTSTP):
+                    screen?.leave()
+                    // To this very thread, which must not go on before it is stopped.
+                    raise(SIGSTOP)
+                    try screen?.enter()
+                case .signal(SIGWINCH): break
+                case .signal(let number): throw CommandFailure(.ended(by: number), nil)
+                }
+                try screen?.draw(shown)
+            }
+        }
     }
 }

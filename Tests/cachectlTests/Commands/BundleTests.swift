@@ -19,29 +19,30 @@ import Testing
 
     private func path(_ name: String) -> String { container.folder.file(name).path }
 
-    @Test func aFolderIsStoredShownReadAndOpened() throws {
-        let stored = try container.succeed("put", "guide", path("guide"), "--to", "documents").text
+    @Test func aFolderIsStoredShownReadAndOpened() async throws {
+        let stored = try await container.succeed("put", "guide", path("guide"), "--to", "documents").text
         #expect(stored.hasPrefix("stored guide: 3.1 MiB as 3.1 MiB (identity)"))
-        #expect(try container.succeed("cat", "guide", "--file", "images/cover.png").output == Self.picture)
-        #expect(try container.succeed("cat", "guide").output == Self.picture + text)
-        let opened = try container.succeed("open", "guide").text
+        #expect(
+            try await container.succeed("cat", "guide", "--file", "images/cover.png").output == Self.picture)
+        #expect(try await container.succeed("cat", "guide").output == Self.picture + text)
+        let opened = try await container.succeed("open", "guide").text
         #expect(opened.hasSuffix("/Documents/guide\n"))
         let folder = URL(filePath: String(opened.dropLast()))
         #expect(try Data(contentsOf: folder.appending(path: "images/cover.png")) == Self.picture)
         #expect(try Data(contentsOf: folder.appending(path: "index.html")) == text)
-        #expect(try container.succeed("cat", "guide", "--file", "index.html").output == text)
-        #expect(try container.succeed("verify").text.hasPrefix("verified  0 items, 1 opened file"))
-        try container.succeed("forget", "guide", "--delete-file")
+        #expect(try await container.succeed("cat", "guide", "--file", "index.html").output == text)
+        #expect(try await container.succeed("verify").text.hasPrefix("verified  0 items, 1 opened file"))
+        try await container.succeed("forget", "guide", "--delete-file")
         #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 
-    @Test func itsFilesAreListed() throws {
-        try container.succeed("put", "guide", path("guide"))
+    @Test func itsFilesAreListed() async throws {
+        try await container.succeed("put", "guide", path("guide"))
         for status in ["cached", "promoted"] {
-            if status == "promoted" { try container.succeed("open", "guide") }
-            let shown = try container.succeed("show", "guide").text.split(separator: "\n").suffix(2)
+            if status == "promoted" { try await container.succeed("open", "guide") }
+            let shown = try await container.succeed("show", "guide").text.split(separator: "\n").suffix(2)
             #expect(shown.map { $0.split(separator: " ").first } == ["images/cover.png", "index.html"])
-            let record = try container.succeed("show", "guide", "--json").output
+            let record = try await container.succeed("show", "guide", "--json").output
             let object = try #require(try JSONSerialization.jsonObject(with: record) as? [String: Any])
             let files = try #require(object["files"] as? [[String: Any]])
             #expect(files.map { $0["path"] as? String } == ["images/cover.png", "index.html"])
@@ -49,42 +50,41 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeABundleIsSaid() throws {
-        let empty = try container.cachectl("put", "k", path("empty"))
+    @Test func whatCannotBeABundleIsSaid() async throws {
+        let empty = try await container.cachectl("put", "k", path("empty"))
         #expect(empty.status == 64 && empty.errors.contains("a bundle needs at least one file"))
         try container.folder.write(text, to: "odd/.hidden")
-        let hidden = try container.cachectl("put", "k", path("odd"))
+        let hidden = try await container.cachectl("put", "k", path("odd"))
         #expect(hidden.status == 64 && hidden.errors.contains(".hidden cannot be part of a bundle"))
-        let nowhere = try container.cachectl("put", "k", path("guide"), "--to", "none")
+        let nowhere = try await container.cachectl("put", "k", path("guide"), "--to", "none")
         #expect(nowhere.status == 64 && nowhere.errors.contains("a bundle needs a destination"))
-        try container.succeed("put", "guide", path("guide"))
-        let missing = try container.cachectl("cat", "guide", "--file", "nothing.html")
+        try await container.succeed("put", "guide", path("guide"))
+        let missing = try await container.cachectl("cat", "guide", "--file", "nothing.html")
         #expect(missing.status == 66 && missing.errors.contains("with a file 'nothing.html'"))
-        #expect(try container.cachectl("cat", "guide", "--file", "a", "--follow").status == 64)
+        #expect(try await container.cachectl("cat", "guide", "--file", "a", "--follow").status == 64)
     }
 
-    @Test func severalURLsAreFetchedAsOneItem() throws {
+    @Test func severalURLsAreFetchedAsOneItem() async throws {
         let server = try HTTPTestServer { request in
             request.target == "/index.html"
                 ? TestResource(text).answer(to: request) : TestResource(Self.picture).answer(to: request)
         }
         let list = "\(server.url("/index.html"))\n\(server.url("/42.png"))\timages/cover.png\n"
         try container.folder.write(Data(list.utf8), to: "list")
-        try container.succeed("fetch", "--bundle", "guide", "--from-file", path("list"), "--to", "documents")
-        #expect(try container.succeed("cat", "guide", "--file", "images/cover.png").output == Self.picture)
-        let opened = try container.succeed("open", "guide").text
+        try await container.succeed(
+            "fetch", "--bundle", "guide", "--from-file", path("list"), "--to", "documents")
+        #expect(
+            try await container.succeed("cat", "guide", "--file", "images/cover.png").output == Self.picture)
+        let opened = try await container.succeed("open", "guide").text
         let folder = URL(filePath: String(opened.dropLast()))
         #expect(try Data(contentsOf: folder.appending(path: "index.html")) == text)
 
-        let twice = try container.cachectl(
+        let twice = try await container.cachectl(
             "fetch", "--bundle", "k", "\(server.url("/a"))", "\(server.url("/a"))")
         #expect(twice.status == 64 && twice.errors.contains("conflicts with that of another file"))
         for option in [["--key", "k"], ["--record-url"], ["--to", "none"], ["--to", "icloud"]] {
-            let refused = try Tool.run(
-                Tool.path,
-                ["fetch", "--bundle", "k", "\(server.url("/a"))", "--container", container.root.path]
-                    + option,
-                in: container.folder)
+            let refused = try await container.cachectl(
+                ["fetch", "--bundle", "k", "\(server.url("/a"))"] + option)
             #expect(refused.status == 64, "\(option)")
         }
     }

@@ -8,58 +8,84 @@ import Testing
         container = try Container()
     }
 
-    @Test(arguments: [
-        ("0-99", 0..<100), ("100-", 100..<2_500_000), ("-5", 2_499_995..<2_500_000),
-        ("1048570-1048580", 1_048_570..<1_048_581),
-    ])
-    func aRangeIsCutFromTheContent(_ range: String, _ bytes: Range<Int>) throws {
+    @Test func aRangeIsCutFromTheContent() async throws {
         let content = noise(2_500_000, seed: 7)
-        try container.succeed("put", "k", "-", input: content)
-        #expect(try container.succeed("cat", "k", "--range", range).output == content.subdata(in: bytes))
-        try container.succeed("open", "k")
-        #expect(try container.succeed("cat", "k", "--range", range).output == content.subdata(in: bytes))
+        try await container.succeed("put", "k", "-", input: content)
+        for isOpened in [false, true] {
+            if isOpened { try await container.succeed("open", "k") }
+            for (range, bytes) in [
+                ("0-99", 0..<100), ("100-", 100..<2_500_000), ("-5", 2_499_995..<2_500_000),
+                ("1048570-1048580", 1_048_570..<1_048_581),
+            ] {
+                let printed = try await container.succeed("cat", "k", "--range", range).output
+                #expect(printed == content.subdata(in: bytes), "\(range)")
+            }
+        }
     }
 
-    @Test(arguments: ["0-10", "10-", "10-10", "-11"])
-    func aRangePastTheEndIsAnErrorThatNamesTheLength(_ range: String) throws {
-        try container.succeed("put", "k", "-", input: noise(10, seed: 7))
-        let outcome = try container.cachectl("cat", "k", "--range", range)
-        #expect(outcome.status == 64)
-        #expect(outcome.output.isEmpty)
-        #expect(
-            outcome.errors == "cachectl: error: the range \(range) is past the end: the item has 10 bytes\n")
+    @Test func aRangePastTheEndIsAnErrorThatNamesTheLength() async throws {
+        try await container.succeed("put", "k", "-", input: noise(10, seed: 7))
+        for range in ["0-10", "10-", "10-10", "-11"] {
+            let outcome = try await container.cachectl("cat", "k", "--range", range)
+            #expect(outcome.status == 64 && outcome.output.isEmpty)
+            #expect(
+                outcome.errors
+                    == "cachectl: error: the range \(range) is past the end: the item has 10 bytes\n")
+        }
     }
 
-    @Test func anOpenedItemIsReadFromItsFile() throws {
-        try container.succeed("put", "k", "-", input: text)
-        let path = try container.succeed("open", "k").text.trimmingCharacters(in: .newlines)
+    @Test func anOpenedItemIsReadFromItsFile() async throws {
+        try await container.succeed("put", "k", "-", input: text)
+        try await container.succeed("cat", "k")
+        #expect(try await container.json("stats")["promotions"] as? Int == 0, "reading does not promote")
+        let path = try await container.succeed("open", "k").text.trimmingCharacters(in: .newlines)
         try Data("changed by its user".utf8).write(to: URL(filePath: path))
-        #expect(try container.succeed("cat", "k").text == "changed by its user")
-        #expect(try container.succeed("cat", "k", "--range", "-4").text == "user")
+        #expect(try await container.succeed("cat", "k").text == "changed by its user")
+        #expect(try await container.succeed("cat", "k", "--range", "-4").text == "user")
     }
 
-    @Test func readingDoesNotPromote() throws {
-        try container.succeed("put", "k", "-", "--to", "documents", input: text)
-        try container.succeed("cat", "k")
-        try container.succeed("cat", "k", "--range", "0-0")
-        #expect(try container.list().count == 1)
-        #expect(try container.json("stats")["promotions"] as? Int == 0)
+    @Test func anUnknownKeyIsNotFound() async throws {
+        for arguments in [
+            ["cat", "k"], ["cat", "k", "--range", "0-1"], ["cat", "k", "--range", "-1"], ["open", "k"],
+        ] {
+            let outcome = try await container.cachectl(arguments)
+            #expect(outcome.status == 66 && outcome.output.isEmpty, "\(arguments)")
+        }
     }
 
-    @Test(arguments: [[], ["--range", "0-1"], ["--range", "-1"]])
-    func anUnknownKeyIsNotFound(_ range: [String]) throws {
-        let outcome = try Tool.run(
-            Tool.path, ["cat", "k", "--container", container.root.path] + range, in: container.folder)
-        #expect(outcome.status == 66)
-        #expect(outcome.output.isEmpty)
-    }
-
-    @Test func aReaderThatGoesAwayIsNoFailure() throws {
-        try container.succeed("put", "k", "-", input: noise(4 << 20, seed: 7))
+    @Test func aReaderThatGoesAwayIsNoFailure() async throws {
+        try await container.succeed("put", "k", "-", input: noise(4 << 20, seed: 7))
         let outcome = try container.shell(
             #"{ "$CACHECTL" cat k --container "$CONTAINER"; echo $? >status; } | head -c 10 | wc -c && cat status"#
         )
         #expect(outcome.text.split(whereSeparator: \.isWhitespace) == ["10", "0"])
         #expect(outcome.errors.isEmpty)
+    }
+
+    // MARK: Damage
+
+    @Test(arguments: [("cat", "lz4"), ("cat", "identity"), ("open", "lz4")])
+    func aDamagedItemIsReportedAndSetAside(_ command: String, _ encoding: String) async throws {
+        try await container.succeed("put", "k", "-", "--encoding", encoding, input: text)
+        let file = try await container.onlyItemFile()
+        var bytes = try Data(contentsOf: file)
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: file)
+        let outcome = try await container.cachectl(command, "k", "--verbose")
+        #expect(outcome.status == 65 && outcome.output.isEmpty)
+        let errors = outcome.errors.split(separator: "\n")
+        #expect(
+            errors.last?.hasPrefix("cachectl: error: ") == true && errors.last?.contains("damaged") == true)
+        #expect(errors.contains { $0.hasPrefix("cachectl: warning: A damaged item was quarantined. key=k ") })
+        #expect(try await container.cachectl(command, "k").status == 66)
+        let statistics = try await container.json("stats")
+        #expect(statistics["quarantinedItems"] as? Int == 1 && statistics["items"] as? Int == 0)
+    }
+
+    @Test func aPurgedItemIsNotFound() async throws {
+        try await container.succeed("put", "k", "-", input: text)
+        try Data().write(to: await container.onlyItemFile())
+        let outcome = try await container.cachectl("cat", "k")
+        #expect(outcome.status == 66 && outcome.errors.contains("purged"))
     }
 }

@@ -8,79 +8,68 @@ import Testing
         container = try Container()
     }
 
-    @Test(arguments: ["nowhere", "file/below"])
-    func anInputThatIsNoFileIsNotFound(_ name: String) throws {
-        try container.folder.write(text, to: "file")
-        let outcome = try container.cachectl("put", "k", name)
-        #expect(outcome.status == 66)
-        #expect(outcome.errors.hasPrefix("cachectl: error: cannot read \(name): "))
-    }
-
-    @Test func aContainerThatIsAFileCannotBeUsed() throws {
-        let file = try container.folder.write(text, to: "file")
-        for path in [file.path, file.path + "/below"] {
-            let outcome = try Tool.run(Tool.path, ["list", "--container", path], in: container.folder)
-            #expect(outcome.status == 73)
+    @Test func whatIsNoFileOrFolderIsNamed() async throws {
+        let file = try container.folder.write(text, to: "file").path
+        for path in [container.folder.file("nowhere").path, file + "/below"] {
+            let outcome = try await container.cachectl("put", "k", path)
+            #expect(outcome.status == 66)
+            #expect(outcome.errors.hasPrefix("cachectl: error: cannot read \(path): "))
         }
-        #expect(try Data(contentsOf: file) == text)
+        for path in [file, file + "/below"] {
+            #expect(try await Tool.run(["list", "--container", path], in: container.folder).status == 73)
+        }
+        #expect(try Data(contentsOf: URL(filePath: file)) == text)
     }
 
-    @Test func aCacheThatOthersCanWriteToIsRefused() throws {
-        try container.succeed("list")
+    @Test func aCacheThatOthersCanWriteToIsRefused() async throws {
+        try await container.succeed("list")
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o777],
             ofItemAtPath: container.root.appending(path: "Library/Caches/PrefetchCache").path)
-        let outcome = try container.cachectl("list")
-        #expect(outcome.status == 77)
-        #expect(outcome.errors.contains("permissions"))
+        let outcome = try await container.cachectl("list")
+        #expect(outcome.status == 77 && outcome.errors.contains("permissions"))
     }
 
+    // MARK: Apps
+
     @Test func anAppIsFoundInTheUsersFolders() throws {
-        let home = ["XDG_CACHE_HOME": container.folder.url.path + "/cache"]
-        let app = ["--app", "org.example.app"]
-        let file = try container.folder.write(text, to: "doc.txt")
-        let put = try Tool.run(
-            Tool.path, ["put", "k", file.path] + app, environment: home, in: container.folder)
-        #expect(put.status == 0)
-        let list = try Tool.run(Tool.path, ["list", "--json"] + app, environment: home, in: container.folder)
-        let object = try #require(JSONSerialization.jsonObject(with: list.output) as? [String: Any])
+        let outcome = try container.shell(
+            #"""
+            cd; echo content >doc.txt; export XDG_CACHE_HOME="$PWD/cache"
+            "$CACHECTL" put k "$PWD/doc.txt" --app org.example.app --quiet; "$CACHECTL" list --json --app org.example.app
+            HOME= XDG_CACHE_HOME= "$CACHECTL" list --app org.example.app
+            """#)
+        let object = try outcome.object
         let path = try #require((object["items"] as? [[String: Any]])?.first?["path"] as? String)
         let area = "Library/Caches/"
         #expect(path.hasPrefix(area + "PrefetchCache/items/"))
-        #expect(
-            FileManager.default.fileExists(
-                atPath: container.folder.file("cache/org.example.app/\(path.dropFirst(area.count))").path))
+        let file = container.folder.file("cache/org.example.app/\(path.dropFirst(area.count))")
+        #expect(FileManager.default.fileExists(atPath: file.path))
+        #expect(outcome.status == 78 && outcome.errors.contains("HOME"))
     }
 
-    @Test func whatBackupsExcludeGoesToTheFolderOfTheAppWhoseContainerItIs() throws {
-        let file = try container.folder.write(text, to: "doc.txt")
-        try container.succeed("put", "k", file.path, "--to", "documents", "--app", "org.example.app")
-        try container.succeed("open", "k", "--app", "org.example.app")
+    @Test func whatBackupsExcludeGoesToTheFolderOfTheAppWhoseContainerItIs() async throws {
+        let file = try container.folder.write(text, to: "doc.txt").path
+        try await container.succeed("put", "k", file, "--to", "documents", "--app", "org.example.app")
+        try await container.succeed("open", "k", "--app", "org.example.app")
         let folder = container.root.appending(path: "Documents/org.example.app")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(Set(names) == ["CACHEDIR.TAG", "doc.txt"])
     }
 
-    @Test(arguments: [[], ["--container", "."]])
-    func theIdentifierOfAnAppIsAFolderName(place: [String]) throws {
-        let outcome = try Tool.run(Tool.path, ["list", "--app", "../x"] + place, in: container.folder)
-        #expect(outcome.status == 64)
-        #expect(outcome.errors.contains("not a valid application id"))
+    @Test func theIdentifierOfAnAppIsAFolderName() async throws {
+        for place in [[], ["--container", container.root.path]] {
+            let outcome = try await Tool.run(["list", "--app", "../x"] + place, in: container.folder)
+            #expect(outcome.status == 64 && outcome.errors.contains("not a valid application id"))
+        }
     }
 
-    @Test func withoutAHomeAnAppCannotBeFound() throws {
-        let outcome = try Tool.run(
-            Tool.path, ["list", "--app", "org.example.app"], environment: ["HOME": ""], in: container.folder)
-        #expect(outcome.status == 78)
-        #expect(outcome.errors.contains("HOME"))
-    }
+    // MARK: Streams
 
     @Test(
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
         arguments: [
-            #""$CACHECTL" list --container "$CONTAINER" >/dev/full"#,
-            #""$CACHECTL" list --container "$CONTAINER" >&-"#,
-            #""$CACHECTL" --help >/dev/full"#,
+            #""$CACHECTL" list --container "$CONTAINER" >/dev/full"#, #""$CACHECTL" --help >/dev/full"#,
             #""$CACHECTL" put k - --container "$CONTAINER" <&-"#,
             #""$CACHECTL" put k - --container "$CONTAINER" </"#,
         ])
@@ -90,11 +79,11 @@ import Testing
         #expect(outcome.errors.split(separator: "\n").count == 1)
     }
 
-    @Test func aClosedStreamTakesNoDatabaseWithIt() throws {
-        try container.succeed("put", "k", "-", input: text)
+    @Test func aClosedStreamTakesNoDatabaseWithIt() async throws {
+        try await container.succeed("put", "k", "-", input: text)
         let outcome = try container.shell(#""$CACHECTL" cat k --container "$CONTAINER" >&- 2>&-"#)
         #expect(outcome.status == 74)
-        #expect(try container.list().count == 1)
-        #expect(try container.succeed("cat", "k").output == text)
+        #expect(try await container.list().count == 1)
+        #expect(try await container.succeed("cat", "k").output == text)
     }
 }

@@ -17,31 +17,30 @@ import Testing
         container = try Container()
     }
 
-    private func events(_ arguments: [String]) throws -> String {
-        let outcome = try Tool.run(
-            Tool.path, ["events", "--container", container.root.path] + arguments, in: container.folder)
+    private func events(_ arguments: [String]) async throws -> String {
+        let outcome = try await container.cachectl(["events"] + arguments)
         #expect(outcome.status == 0 && outcome.errors.isEmpty)
         return outcome.text
     }
 
     /// The lines without their times.
-    private func lines(_ arguments: String...) throws -> [String] {
-        try events(arguments).split(separator: "\n").map { line in
+    private func lines(_ arguments: String...) async throws -> [String] {
+        try await events(arguments).split(separator: "\n").map { line in
             #expect(line.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  .*/) != nil, "\(line)")
             return String(line.dropFirst(22))
         }
     }
 
-    @Test func oneLineTellsWhatHappenedToWhichItemAndWhy() throws {
+    @Test func oneLineTellsWhatHappenedToWhichItemAndWhy() async throws {
         for key in ["opened", "evicted"] {
-            try container.succeed(
+            try await container.succeed(
                 "put", key, "-", "--source", "feed", "--to", "documents", input: noise(5000, seed: 1))
         }
-        try container.succeed("open", "opened")
-        try container.succeed("evict", "--all")
-        try container.succeed("configure", "--storing", "off")
-        #expect(try container.cachectl("put", "refused", "-", input: text).status == 75)
-        let told = try lines("--kind", "stored,opened,left,refused")
+        try await container.succeed("open", "opened")
+        try await container.succeed("evict", "--all")
+        try await container.succeed("configure", "--storing", "off")
+        #expect(try await container.cachectl("put", "refused", "-", input: text).status == 75)
+        let told = try await lines("--kind", "stored,opened,left,refused")
         #expect(
             told == [
                 "stored        4.9 KiB  opened  [feed]", "stored        4.9 KiB  evicted  [feed]",
@@ -49,11 +48,11 @@ import Testing
                 "left          4.9 KiB  evicted  [feed]  evicted on request, never used",
                 "refused                refused  storing is switched off",
             ])
-        #expect(try lines("--key", "evicted") == [told[1], told[3]])
-        #expect(try lines("--source", "feed", "--kind", "opened") == [told[2]])
-        #expect(try lines("--since", "0s") == [])
-        #expect(try lines("--since", "1h", "--kind", "left") == [told[3]])
-        #expect(try lines("--key", "nothing") == [])
+        #expect(try await lines("--key", "evicted") == [told[1], told[3]])
+        #expect(try await lines("--source", "feed", "--kind", "opened") == [told[2]])
+        #expect(try await lines("--since", "0s") == [])
+        #expect(try await lines("--since", "1h", "--kind", "left") == [told[3]])
+        #expect(try await lines("--key", "nothing") == [])
     }
 
     @Test func everyKindAndReasonHasWords() {
@@ -67,22 +66,22 @@ import Testing
         }
     }
 
-    @Test func namesAreHarmless() throws {
-        try container.succeed("put", "k\u{1B}[2J\u{202E}", "-", "--source", "s\u{9B}", input: text)
+    @Test func namesAreHarmless() async throws {
+        try await container.succeed("put", "k\u{1B}[2J\u{202E}", "-", "--source", "s\u{9B}", input: text)
         for arguments in [[], ["--json"]] {
-            let printed = try events(arguments)
+            let printed = try await events(arguments)
             #expect(!printed.unicodeScalars.contains { $0.isTerminalHazard && $0 != "\n" })
             #expect(printed.contains(#"[2J\u"#))
         }
     }
 
-    @Test func whatAnotherProcessDoesIsFollowed() throws {
-        try container.succeed("put", "before", "-", input: text)
+    @Test func whatAnotherProcessDoesIsFollowed() async throws {
+        try await container.succeed("put", "before", "-", input: text)
         let terminal = try PseudoTerminal(["events", "--follow", "--kind", "stored,left"], in: container)
         try terminal.wait(for: "  before\r\n")
-        try container.succeed("put", "later", "-", input: text)
+        try await container.succeed("put", "later", "-", input: text)
         try terminal.wait(for: "  later\r\n")
-        try container.succeed("evict", "later")
+        try await container.succeed("evict", "later")
         try terminal.wait(for: "  later  removed, never used\r\n")
         #expect(terminal.written.components(separatedBy: "  before").count == 2)
         #expect(!terminal.written.contains("\u{1B}"))
@@ -90,8 +89,8 @@ import Testing
         #expect(try terminal.outcome() == 143)
     }
 
-    @Test func aReaderThatGoesAwayEndsItInSilence() throws {
-        try container.succeed("put", "k", "-", input: text)
+    @Test func aReaderThatGoesAwayEndsItInSilence() async throws {
+        try await container.succeed("put", "k", "-", input: text)
         let outcome = try container.shell(
             #"{ "$CACHECTL" events --follow --container "$CONTAINER"; echo $? >&2; } | head -1 >/dev/null"#)
         #expect(outcome.errors == "0\n")

@@ -4,75 +4,73 @@ import Testing
 @Suite struct EvictTests {
     let container: Container
 
-    init() throws {
+    init() async throws {
         container = try Container()
-        for key in ["a", "b", "c"] { try container.succeed("put", key, "-", input: noise(10_000, seed: 1)) }
+        for key in ["a", "b", "c"] {
+            try await container.succeed(
+                "put", key, "-", "--source", key == "b" ? "two" : "one", input: noise(10_000, seed: 1))
+        }
     }
 
-    private var keys: [String] {
-        get throws { try container.list().compactMap { $0["key"] as? String } }
+    @Test func theNamedItemsGo() async throws {
+        #expect(try await container.succeed("evict", "c", "a").text == "evicted c\nevicted a\n")
+        #expect(try await container.keys == ["b"])
+        let freed = try await container.json("evict", "--all")["freedBytes"] as? Int
+        #expect(try #require(freed) > 10_000)
     }
 
-    @Test func theNamedItemsGo() throws {
-        #expect(try container.succeed("evict", "c", "a").text == "evicted c\nevicted a\n")
-        #expect(try keys == ["b"])
-    }
-
-    @Test func anUnknownKeyIsReportedAfterTheOthersWent() throws {
-        let outcome = try container.cachectl("evict", "x", "a", "y", "a")
+    @Test func anUnknownKeyIsReportedAfterTheOthersWent() async throws {
+        let outcome = try await container.cachectl("evict", "x", "a", "y", "a")
         #expect(outcome.status == 66)
         #expect(outcome.text == "evicted a\n")
         #expect(outcome.errors.contains("'x', 'y'"))
-        #expect(try keys == ["b", "c"])
+        let told = try await container.cachectl("evict", "x", "b", "--json")
+        #expect(told.status == 66)
+        #expect(try told.object["evicted"] as? [String] == ["b"])
+        #expect(try await container.keys == ["c"])
     }
 
-    @Test func jsonTellsOfTheOthersBesideAnUnknownKey() throws {
-        let outcome = try container.cachectl("evict", "x", "a", "--json")
-        #expect(outcome.status == 66)
-        let record = try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any]
-        #expect(record?["evicted"] as? [String] == ["a"])
-    }
-
-    @Test func everythingGoes() throws {
-        let count = try keys.count
-        let text = try container.succeed("evict", "--all").text
-        #expect(text.hasPrefix("freed ") && text.hasSuffix(" of \(count) items\n"))
-        #expect(try keys.isEmpty)
-    }
-
-    @Test func whatIsDamagedIsCountedApart() throws {
+    @Test func whatIsDamagedIsCountedApart() async throws {
         let container = try Container()
-        try container.succeed("put", "k", "-", "--encoding", "identity", input: noise(200_000, seed: 1))
-        let file = try FileHandle(forWritingTo: container.onlyItemFile())
+        try await container.succeed("put", "k", "-", "--encoding", "identity", input: noise(200_000, seed: 1))
+        let file = try FileHandle(forWritingTo: await container.onlyItemFile())
         try file.truncate(atOffset: 1000)
         try file.close()
-        #expect(try container.cachectl("cat", "k").status == 65)
-        try container.succeed("put", "l", "-", input: text)
-        let dry = try container.succeed("evict", "--all", "--dry-run").text
+        #expect(try await container.cachectl("cat", "k").status == 65)
+        try await container.succeed("put", "l", "-", input: text)
+        let dry = try await container.succeed("evict", "--all", "--dry-run").text
         #expect(dry.contains("would evict a quarantined item\n"))
-        #expect(dry.hasSuffix(" of 1 item and 1 partial or damaged item\n"))
-        #expect(
-            try container.succeed("evict", "--all").text
-                .hasSuffix(" of 1 item and 1 partial or damaged item\n"))
+        for told in [dry, try await container.succeed("evict", "--all").text] {
+            #expect(told.hasSuffix(" of 1 item and 1 partial or damaged item\n"))
+        }
     }
 
-    @Test func theColdestItemsGoFirst() throws {
-        try container.succeed("cat", "a")
-        let freed = try container.json("evict", "--bytes", "10001")["freedBytes"] as? Int
+    @Test func theColdestItemsGoFirst() async throws {
+        try await container.succeed("cat", "a")
+        let freed = try await container.json("evict", "--bytes", "10001")["freedBytes"] as? Int
         #expect(try #require(freed) >= 10_001)
-        #expect(try keys == ["c", "a"])
+        #expect(try await container.keys == ["c", "a"])
     }
 
-    @Test func anOpenedItemIsNoItemAnyMore() throws {
-        let path = try container.succeed("open", "a").text.trimmingCharacters(in: .newlines)
-        #expect(try container.cachectl("evict", "a").status == 66)
-        try container.succeed("evict", "--all")
+    @Test func anOpenedItemIsNoItemAnyMore() async throws {
+        let path = try await container.succeed("open", "a").text.trimmingCharacters(in: .newlines)
+        #expect(try await container.cachectl("evict", "a").status == 66)
+        let text = try await container.succeed("evict", "--all").text
+        #expect(text.hasPrefix("freed ") && text.hasSuffix(" of 2 items\n"))
+        #expect(try await container.list().isEmpty)
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func jsonTellsWhatWasEvicted() throws {
-        #expect(try container.json("evict", "a", "b")["evicted"] as? [String] == ["a", "b"])
-        let freed = try container.json("evict", "--all")["freedBytes"] as? Int
-        #expect(try #require(freed) > 10_000)
+    @Test func evictionsCanBeTriedFirst() async throws {
+        for arguments in [["--all"], ["--bytes", "1"], ["--source", "one"], ["--to-bytes", "0"], ["a"]] {
+            let outcome = try await container.cachectl(["evict", "--dry-run"] + arguments)
+            #expect(outcome.status == 0)
+            #expect(outcome.text.hasPrefix("would evict a\n"), "\(arguments): \(outcome.text)")
+        }
+        #expect(try await container.list().count == 3)
+        let nothing = try await container.succeed("evict", "--source", "one", "--older-than", "1d").text
+        #expect(nothing == "nothing was evicted\n")
+        #expect(try await container.json("evict", "--source", "one")["evicted"] as? [String] == ["a", "c"])
+        #expect(try await container.keys == ["b"])
     }
 }

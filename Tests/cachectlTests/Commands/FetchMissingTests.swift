@@ -10,49 +10,49 @@ import Testing
     }
 
     /// Fetches and opens an item, and removes its file as a restore would.
-    private func loseFile(_ server: HTTPTestServer, _ options: String...) throws -> URL {
+    private func loseFile(_ server: HTTPTestServer, _ options: String...) async throws -> URL {
         let arguments =
             ["fetch", server.url("/film").absoluteString, "--key", "film", "--to", "documents", "--name"]
             + ["Film.txt", "--backup", "exclude"] + options + ["--container", container.root.path]
-        #expect(try Tool.run(Tool.path, arguments, in: container.folder).status == 0)
-        let path = try container.succeed("open", "film").text.trimmingCharacters(in: .newlines)
+        #expect(try await Tool.run(arguments, in: container.folder).status == 0)
+        let path = try await container.succeed("open", "film").text.trimmingCharacters(in: .newlines)
         let file = URL(filePath: path)
         try FileManager.default.removeItem(at: file)
         return file
     }
 
-    @Test func aLostFileIsListedAndDownloadedAgain() throws {
+    @Test func aLostFileIsListedAndDownloadedAgain() async throws {
         let server = try HTTPTestServer { TestResource(text).answer(to: $0) }
-        let file = try loseFile(server, "--record-url")
-        let listed = try container.succeed("fetch", "--missing", "--dry-run").text
+        let file = try await loseFile(server, "--record-url")
+        let listed = try await container.succeed("fetch", "--missing", "--dry-run").text
         #expect(listed.contains("Documents/Film.txt"))
         #expect(listed.contains(server.url("/film").absoluteString))
         #expect(!FileManager.default.fileExists(atPath: file.path))
-        #expect(try container.succeed("fetch", "--missing").text == file.path + "\n")
+        #expect(try await container.succeed("fetch", "--missing").text == file.path + "\n")
         #expect(try Data(contentsOf: file) == text)
-        #expect(try container.succeed("fetch", "--missing").text == "no file is missing\n")
+        #expect(try await container.succeed("fetch", "--missing").text == "no file is missing\n")
     }
 
-    @Test func withoutAURLTheCommandSaysWhatToDo() throws {
+    @Test func withoutAURLTheCommandSaysWhatToDo() async throws {
         let server = try HTTPTestServer { TestResource(text).answer(to: $0) }
-        _ = try loseFile(server)
-        let outcome = try container.cachectl("fetch", "--missing")
+        _ = try await loseFile(server)
+        let outcome = try await container.cachectl("fetch", "--missing")
         #expect(outcome.status == 66)
         #expect(outcome.errors.contains("no URL was recorded"))
         #expect(server.requests.count == 1)
     }
 
-    @Test func aKeyOfWhichNothingIsMissingIsAnError() throws {
-        let outcome = try container.cachectl("fetch", "--missing", "--key", "unknown")
+    @Test func aKeyOfWhichNothingIsMissingIsAnError() async throws {
+        let outcome = try await container.cachectl("fetch", "--missing", "--key", "unknown")
         #expect(outcome.status == 66)
         #expect(outcome.errors.contains("no file of 'unknown' is missing"))
     }
 
-    @Test func showTellsWhereAnOpenedFileCameFrom() throws {
+    @Test func showTellsWhereAnOpenedFileCameFrom() async throws {
         let server = try HTTPTestServer { TestResource(text).answer(to: $0) }
-        let file = try loseFile(server, "--record-url", "--source", "daily")
+        let file = try await loseFile(server, "--record-url", "--source", "daily")
         try text.write(to: file)
-        let shown = try container.json("show", "film")
+        let shown = try await container.json("show", "film")
         #expect(shown["source"] as? String == "daily")
         #expect(shown["intent"] as? String == "opportunistic")
         #expect(shown["url"] as? String == server.url("/film").absoluteString)
@@ -60,6 +60,6 @@ import Testing
         #expect(shown["adopted"] as? Bool == false)
         #expect(shown["storedAtMilliseconds"] is Int)
         #expect(shown["openedAtMilliseconds"] is Int)
-        #expect(try container.succeed("show", "film").text.contains("daily"))
+        #expect(try await container.succeed("show", "film").text.contains("daily"))
     }
 }

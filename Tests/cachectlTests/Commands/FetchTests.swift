@@ -16,72 +16,71 @@ import Testing
         return try HTTPTestServer { resource.answer(to: $0) }
     }
 
-    private func fetch(_ arguments: [String]) throws -> Tool.Outcome {
-        try Tool.run(
-            Tool.path, ["fetch"] + arguments + ["--container", container.root.path], in: container.folder)
+    private func fetch(_ arguments: [String]) async throws -> Tool.Outcome {
+        try await container.cachectl(["fetch"] + arguments)
     }
 
     private func hexadecimal(_ content: Data) -> String {
         SHA256.digest(of: content).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    @Test func aURLBecomesAnItem() throws {
+    @Test func aURLBecomesAnItem() async throws {
         let server = try server()
         let url = server.url("/daily/A%20name.txt?quality=1").absoluteString
-        let output = try container.succeed("fetch", url + "#part", "--to", "documents").text
+        let output = try await container.succeed("fetch", url + "#part", "--to", "documents").text
         #expect(output.hasPrefix("stored \(url): "))
         #expect(output.split(separator: "\n").count == 1)
-        #expect(try container.succeed("cat", url).output == text)
-        let item = try #require(try container.list().first)
+        #expect(try await container.succeed("cat", url).output == text)
+        let item = try #require(try await container.list().first)
         #expect(item["source"] as? String == "127.0.0.1")
-        let path = try container.succeed("open", url).text
+        let path = try await container.succeed("open", url).text
         #expect(path == container.root.appending(path: "Documents/A name.txt").path + "\n")
-        #expect(try container.succeed("fetch", url).text.hasPrefix("already opened \(url): "))
+        #expect(try await container.succeed("fetch", url).text.hasPrefix("already opened \(url): "))
     }
 
-    @Test func optionsSayWhatTheItemIs() throws {
+    @Test func optionsSayWhatTheItemIs() async throws {
         let server = try server()
-        try container.succeed(
+        try await container.succeed(
             "fetch", server.url().absoluteString, "--key", "k", "--source", "daily", "--to", "documents",
             "--folder", "Podcasts", "--name", "A.txt", "--priority", "0.5", "--expires", "7d", "--sha256",
             hexadecimal(text))
-        let item = try #require(try container.list().first)
+        let item = try #require(try await container.list().first)
         #expect(item["key"] as? String == "k")
         #expect(item["source"] as? String == "daily")
         #expect(item["priority"] as? Double == 0.5)
         #expect(item["expiresAtMilliseconds"] is Int)
-        let path = try container.succeed("open", "k").text
+        let path = try await container.succeed("open", "k").text
         #expect(path == container.root.appending(path: "Documents/Podcasts/A.txt").path + "\n")
     }
 
-    @Test func serversMayCompressUnlessTheyAreAskedNotTo() throws {
+    @Test func serversMayCompressUnlessTheyAreAskedNotTo() async throws {
         let server = try server()
-        try container.succeed("fetch", server.url("/a").absoluteString)
-        try container.succeed("fetch", server.url("/b").absoluteString, "--uncompressed")
+        try await container.succeed("fetch", server.url("/a").absoluteString)
+        try await container.succeed("fetch", server.url("/b").absoluteString, "--uncompressed")
         #expect(server.requests.map { $0.headers["accept-encoding"] } == ["gzip, deflate", "identity"])
     }
 
-    @Test func aPageIsStoredForAnEpisodeOnlyIfAnythingMayBe() throws {
+    @Test func aPageIsStoredForAnEpisodeOnlyIfAnythingMayBe() async throws {
         let server = try HTTPTestServer { _ in
             TestAnswer(200, ["Content-Type": "text/html"], body: Data("<html>".utf8))
         }
         let url = server.url("/episode.mp3").absoluteString
-        let outcome = try fetch([url, "--key", "k", "--tries", "1"])
+        let outcome = try await fetch([url, "--key", "k", "--tries", "1"])
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("text/html") && outcome.errors.contains("--any-type"))
-        try container.succeed("fetch", url, "--key", "k", "--any-type")
+        try await container.succeed("fetch", url, "--key", "k", "--any-type")
     }
 
-    @Test func whatTheUserAskedForGoesStraightToItsDestination() throws {
+    @Test func whatTheUserAskedForGoesStraightToItsDestination() async throws {
         let server = try server()
-        let path = try container.succeed(
+        let path = try await container.succeed(
             "fetch", server.url("/a.txt").absoluteString, "--requested", "--to", "documents"
         ).text
         #expect(path == container.root.appending(path: "Documents/a.txt").path + "\n")
         #expect(try Data(contentsOf: container.root.appending(path: "Documents/a.txt")) == text)
     }
 
-    @Test func aListIsReadFromAFileOrFromStandardInput() throws {
+    @Test func aListIsReadFromAFileOrFromStandardInput() async throws {
         let server = try server()
         let list = """
             # Episodes
@@ -90,15 +89,17 @@ import Testing
             \(server.url("/b"))\tkey b\r
             \(server.url("/c"))\t\t\(hexadecimal(text))
             """
-        try container.folder.write(Data(list.utf8), to: "list")
-        #expect(try container.succeed("fetch", "--from-file", "list").text.split(separator: "\n").count == 3)
-        let keys = Set(try container.list().compactMap { $0["key"] as? String })
+        let file = try container.folder.write(Data(list.utf8), to: "list").path
+        #expect(
+            try await container.succeed("fetch", "--from-file", file).text.split(separator: "\n").count == 3
+        )
+        let keys = Set(try await container.list().compactMap { $0["key"] as? String })
         #expect(keys == ["key b", server.url("/a").absoluteString, server.url("/c").absoluteString])
-        try container.succeed("fetch", "--from-file", "-", "--replace", input: Data(list.utf8))
+        try await container.succeed("fetch", "--from-file", "-", "--replace", input: Data(list.utf8))
         #expect(server.requests.count == 6)
     }
 
-    @Test func aBadLineIsNamedAndTheOthersAreFetched() throws {
+    @Test func aBadLineIsNamedAndTheOthersAreFetched() async throws {
         let server = try server()
         let long = String(repeating: "a", count: 5000)
         let list = """
@@ -113,7 +114,7 @@ import Testing
             http://127.0.0.1:\(server.port)/my file [1].mp3\tz
             """
         let input = Data(list.utf8) + [0x0A, 0xFF, 0x0A]
-        let outcome = try container.cachectl("fetch", "--from-file", "-", input: input)
+        let outcome = try await container.cachectl("fetch", "--from-file", "-", input: input)
         #expect(outcome.status == 64)
         for problem in [
             "line 3: 'ftp://…@example.org/a' is not a valid http or https URL",
@@ -125,61 +126,64 @@ import Testing
         }
         #expect(outcome.errors.split(separator: "\n").count == 6 && !outcome.errors.contains("geheim"))
         #expect(Set(server.requests.map(\.target)) == ["/a", "/\(long)", "/my%20file%20%5B1%5D.mp3"])
-        #expect(try container.list().count == 3)
-        let json = try container.cachectl("fetch", "--from-file", "-", "--json", input: input)
+        #expect(try await container.list().count == 3)
+        let json = try await container.cachectl("fetch", "--from-file", "-", "--json", input: input)
         #expect(json.status == 64 && json.errors.split(separator: "\n").count == 7)
         #expect(json.errors.contains("6 of 9 items failed"))
         // A bundle is whole or not at all.
-        let bundle = try container.cachectl("fetch", "--bundle", "b", "--from-file", "-", input: input)
+        let bundle = try await container.cachectl("fetch", "--bundle", "b", "--from-file", "-", input: input)
         #expect(bundle.status == 64 && bundle.errors.contains("line 3: "))
-        #expect(try container.cachectl("fetch", "--from-file", "missing").status == 66)
+        #expect(try await container.cachectl("fetch", "--from-file", "missing").status == 66)
         #expect(server.requests.count == 6)
     }
 
-    @Test func redirectsAreFollowedAsFarAsIsSaid() throws {
+    @Test func redirectsAreFollowedAsFarAsIsSaid() async throws {
         let server = try HTTPTestServer { request in
             let step = Int(request.target.dropFirst()) ?? 0
             return step == 0 ? TestAnswer(body: text) : TestAnswer(302, ["Location": "/\(step - 1)"])
         }
-        try container.succeed("fetch", server.url("/20").absoluteString)
-        let outcome = try container.cachectl("fetch", server.url("/21").absoluteString)
+        try await container.succeed("fetch", server.url("/20").absoluteString)
+        let outcome = try await container.cachectl("fetch", server.url("/21").absoluteString)
         #expect(outcome.status == 69 && outcome.errors.contains("the server redirected more than 20 times"))
-        try container.succeed("fetch", server.url("/21").absoluteString, "--redirects", "21")
+        try await container.succeed("fetch", server.url("/21").absoluteString, "--redirects", "21")
         #expect(
-            try container.cachectl("fetch", server.url("/1").absoluteString, "--redirects", "0").status == 69)
+            try await container.cachectl("fetch", server.url("/1").absoluteString, "--redirects", "0").status
+                == 69)
         #expect(
-            try container.cachectl("fetch", server.url("/1").absoluteString, "--redirects", "-1").status == 64
+            try await container.cachectl("fetch", server.url("/1").absoluteString, "--redirects", "-1").status
+                == 64
         )
     }
 
-    @Test func oneKeyIsOneContent() throws {
+    @Test func oneKeyIsOneContent() async throws {
         let server = try server()
         let url = server.url("/a").absoluteString
-        try container.succeed("fetch", url, url)
+        try await container.succeed("fetch", url, url)
         #expect(server.requests.count == 1)
         let list = "\(url)\tk\n\(server.url("/b"))\tk\n"
-        let outcome = try container.cachectl("fetch", "--from-file", "-", input: Data(list.utf8))
+        let outcome = try await container.cachectl("fetch", "--from-file", "-", input: Data(list.utf8))
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("'k' is used for two downloads"))
     }
 
-    @Test func whatIsStoredIsRevalidatedKeptOrReplaced() throws {
+    @Test func whatIsStoredIsRevalidatedKeptOrReplaced() async throws {
         let server = try server()
         let url = server.url("/a").absoluteString
-        try container.succeed("fetch", url)
-        #expect(try container.succeed("fetch", url).text == "unchanged \(url)\n")
-        #expect(try container.succeed("fetch", url, "--keep").text == "kept \(url)\n")
+        try await container.succeed("fetch", url)
+        #expect(try await container.succeed("fetch", url).text == "unchanged \(url)\n")
+        #expect(try await container.succeed("fetch", url, "--keep").text == "kept \(url)\n")
         #expect(server.requests.count == 2)
-        #expect(try container.succeed("fetch", url, "--replace").text.hasPrefix("stored "))
+        #expect(try await container.succeed("fetch", url, "--replace").text.hasPrefix("stored "))
         #expect(server.requests.last?.headers["if-none-match"] == nil)
-        #expect(try container.cachectl("fetch", url, "--replace", "--keep").status == 64)
-        try container.succeed("open", url)
-        #expect(try container.succeed("fetch", url, "--anew").text.hasPrefix("stored "))
+        #expect(try await container.cachectl("fetch", url, "--replace", "--keep").status == 64)
+        try await container.succeed("open", url)
+        #expect(try await container.succeed("fetch", url, "--anew").text.hasPrefix("stored "))
     }
 
-    @Test func jsonTellsWhatHappensAsItDoes() throws {
+    @Test func jsonTellsWhatHappensAsItDoes() async throws {
         let server = try server(noise(5 << 20, seed: 1))
-        let outcome = try container.cachectl("fetch", "--json", "--key", "k", server.url("/a").absoluteString)
+        let outcome = try await container.cachectl(
+            "fetch", "--json", "--key", "k", server.url("/a").absoluteString)
         let events = try FetchEvent.all(in: outcome.output)
         #expect(events.allSatisfy { $0.key == "k" && $0.url == server.url("/a").absoluteString })
         #expect(events.last?.event == "finished")
@@ -190,11 +194,11 @@ import Testing
         #expect(progress.count <= 101)
     }
 
-    @Test func aServerThatFailsIsNamed() throws {
+    @Test func aServerThatFailsIsNamed() async throws {
         let server = try HTTPTestServer { request in
             request.target == "/gone" ? TestAnswer(404) : TestAnswer(body: text)
         }
-        let outcome = try container.cachectl(
+        let outcome = try await container.cachectl(
             "fetch", server.url("/gone").absoluteString, server.url("/a").absoluteString)
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("the server answered 404"))
@@ -202,9 +206,9 @@ import Testing
         #expect(outcome.text.hasPrefix("stored "))
     }
 
-    @Test func contentThatIsNotWhatWasExpectedIsNotStored() throws {
+    @Test func contentThatIsNotWhatWasExpectedIsNotStored() async throws {
         let server = try server()
-        let outcome = try container.cachectl(
+        let outcome = try await container.cachectl(
             "fetch", "--json", "--key", "k", server.url().absoluteString, "--sha256",
             hexadecimal(Data("other".utf8)))
         #expect(outcome.status == 65)
@@ -212,16 +216,17 @@ import Testing
         #expect(last.exitCode == 65)
         #expect(last.message?.contains("SHA-256") == true)
         #expect(try outcome.failure.message == "1 of 1 item failed")
-        #expect(try container.list().isEmpty)
+        #expect(try await container.list().isEmpty)
     }
 
-    @Test func whatIsRefusedIsNotDownloaded() throws {
-        try container.configure(#"{"budgetBytes":1000000}"#)
+    @Test func whatIsRefusedIsNotDownloaded() async throws {
+        try await container.configure(#"{"budgetBytes":1000000}"#)
         let gate = Gate()
         let resource = TestResource(noise(5 << 20, seed: 1))
         // The rest is sent when it is too late.
         let server = try HTTPTestServer { resource.answer(to: $0).after(65_536) { gate.wait() } }
-        let outcome = try container.cachectl("fetch", "--json", "--key", "k", server.url().absoluteString)
+        let outcome = try await container.cachectl(
+            "fetch", "--json", "--key", "k", server.url().absoluteString)
         gate.open()
         #expect(outcome.status == 75)
         let last = try #require(try FetchEvent.all(in: outcome.output).last)
@@ -231,16 +236,16 @@ import Testing
     }
 
     /// What is wrong with content counts for more than a server that fails, and that for more than a refusal.
-    @Test func theGravestFailureIsTheExitCode() throws {
-        try container.succeed("configure", "--largest", "1KiB")
+    @Test func theGravestFailureIsTheExitCode() async throws {
+        try await container.succeed("configure", "--largest", "1KiB")
         let server = try HTTPTestServer { $0.target == "/gone" ? TestAnswer(404) : TestAnswer(body: text) }
-        let outcome = try container.cachectl(
+        let outcome = try await container.cachectl(
             "fetch", server.url("/gone").absoluteString, server.url("/a").absoluteString)
         #expect(outcome.status == 69)
         #expect(outcome.errors.split(separator: "\n").count == 2)
     }
 
-    @Test func credentialsAreSentAndNeverPrinted() throws {
+    @Test func credentialsAreSentAndNeverPrinted() async throws {
         let server = try HTTPTestServer { request in
             request.headers["authorization"] == "Basic " + Data("me:ge/heim".utf8).base64EncodedString()
                 ? TestAnswer(body: text) : TestAnswer(401)
@@ -248,44 +253,44 @@ import Testing
         let plain = server.url("/a").absoluteString
         let url = plain.replacing("http://", with: "http://me:ge%2Fheim@")
         for options in [["--verbose"], ["--json", "--replace"]] {
-            let outcome = try Tool.run(
-                Tool.path, ["fetch", url, "--container", container.root.path] + options, in: container.folder)
+            let outcome = try await container.cachectl(["fetch", url] + options)
             #expect(outcome.status == 0)
             #expect(!outcome.text.contains("heim") && !outcome.errors.contains("heim"))
         }
-        #expect(try container.list().first?["key"] as? String == plain)
+        #expect(try await container.list().first?["key"] as? String == plain)
         #expect(try container.folder.files(with: text).isEmpty)
-        let refused = try container.cachectl("fetch", plain, "--replace")
+        let refused = try await container.cachectl("fetch", plain, "--replace")
         #expect(refused.status == 69)
         #expect(refused.errors.contains("user and password can be given in the URL"))
     }
 
-    @Test func aRedirectToAnotherHostIsRefusedUnlessItIsAllowed() throws {
+    @Test func aRedirectToAnotherHostIsRefusedUnlessItIsAllowed() async throws {
         let other = try server()
         let target = other.url("/b", host: "localhost").absoluteString
         let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": target]) }
-        let outcome = try container.cachectl("fetch", server.url("/a").absoluteString)
+        let outcome = try await container.cachectl("fetch", server.url("/a").absoluteString)
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("--allow-host"))
         #expect(other.requests.isEmpty)
-        try container.succeed("fetch", server.url("/a").absoluteString, "--allow-host", "localhost")
+        try await container.succeed("fetch", server.url("/a").absoluteString, "--allow-host", "localhost")
         #expect(other.requests.count == 1)
     }
 
-    @Test func plainHTTPToOtherMachinesIsRefused() throws {
+    @Test func plainHTTPToOtherMachinesIsRefused() async throws {
         // An address that is reserved for documentation (RFC 5737), and is not asked.
-        let outcome = try container.cachectl("fetch", "http://192.0.2.1/a")
+        let outcome = try await container.cachectl("fetch", "http://192.0.2.1/a")
         #expect(outcome.status == 64)
         #expect(outcome.errors.contains("--allow-insecure"))
     }
 
-    @Test func namesAreEscaped() throws {
+    @Test func namesAreEscaped() async throws {
         let server = try server()
-        let output = try container.succeed("fetch", server.url().absoluteString, "--key", "a\u{1B}[2Jb").text
+        let output = try await container.succeed("fetch", server.url().absoluteString, "--key", "a\u{1B}[2Jb")
+            .text
         #expect(output.hasPrefix(#"stored a\u{1B}[2Jb: "#))
     }
 
-    @Test func aReaderThatGoesAwayEndsTheDownloads() throws {
+    @Test func aReaderThatGoesAwayEndsTheDownloads() async throws {
         let server = try server()
         let url = server.url().absoluteString
         #expect(
@@ -299,8 +304,8 @@ import Testing
             ["example.org"],
             ["http:///a"], ["http://a b/"],
         ])
-    func whatCannotBeMeantIsAFailureOfUsage(_ arguments: [String]) throws {
-        let outcome = try fetch(arguments)
+    func whatCannotBeMeantIsAFailureOfUsage(_ arguments: [String]) async throws {
+        let outcome = try await fetch(arguments)
         #expect(outcome.status == 64)
         #expect(!outcome.errors.isEmpty)
     }

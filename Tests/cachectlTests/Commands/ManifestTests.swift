@@ -7,49 +7,49 @@ import Testing
 @Suite struct ManifestTests {
     let container: Container
 
-    init() throws {
+    init() async throws {
         container = try Container()
-        try container.succeed("put", "film", "-", "--to", "documents", "--name", "Film.txt", input: text)
-        try container.succeed("open", "film")
+        try await container.succeed(
+            "put", "film", "-", "--to", "documents", "--name", "Film.txt", input: text)
+        try await container.succeed("open", "film")
         try container.write("{}", to: "Library/Application Support/state.json")
     }
 
-    private func manifest(_ text: String) throws -> String {
-        try container.folder.write(Data(text.utf8), to: "storage.json").path
+    private func check(_ manifest: String) async throws -> Tool.Outcome {
+        let file = try container.folder.write(Data(manifest.utf8), to: "storage.json")
+        return try await container.cachectl("inventory", "--check", "--manifest", file.path)
     }
 
-    @Test func fromTheDraftToACleanCheck() throws {
-        let draft = try container.succeed("inventory", "--draft-manifest").text
-        let path = try manifest(draft)
-        let open = try container.cachectl("inventory", "--check", "--manifest", path)
+    @Test func fromTheDraftToACleanCheck() async throws {
+        let draft = try await container.succeed("inventory", "--draft-manifest").text
+        let open = try await check(draft)
         #expect(open.status == 1)
-        #expect(
-            open.text.matches(of: #/\[([a-z-]+)\]/#).map { String($0.1) } == [
-                "purpose-to-do", "purpose-to-do",
-            ])
-        _ = try manifest(draft.replacing("TODO: ", with: ""))
-        let clean = try container.succeed("inventory", "--check", "--manifest", path)
-        #expect(clean.text.hasPrefix("nothing wrong with "))
+        let rules = open.text.matches(of: #/\[([a-z-]+)\]/#).map { String($0.1) }
+        #expect(rules == ["purpose-to-do", "purpose-to-do"])
+        let done = draft.replacing("TODO: ", with: "")
+        let clean = try await check(done)
+        #expect(clean.status == 0 && clean.text.hasPrefix("nothing wrong with "))
         try container.write("x", to: "Library/Application Support/other")
-        let found = try container.cachectl("inventory", "--check", "--manifest", path)
+        let found = try await check(done)
         #expect(found.status == 1)
         #expect(found.text.hasPrefix("warning: Library/Application Support/other: "))
         #expect(found.text.contains(" [unexplained]\n"))
     }
 
-    @Test func theDraftSaysWhatACheckReportsAndARuleCanBeIgnored() throws {
+    @Test func theDraftSaysWhatACheckReportsAndARuleCanBeIgnored() async throws {
         try container.write("x", to: "Documents/session.log")
-        let draft = try container.succeed("inventory", "--draft-manifest").text
+        let draft = try await container.succeed("inventory", "--draft-manifest").text
         #expect(draft.contains("; a check reports log-among-documents\""))
-        #expect(try container.cachectl("inventory", "--check").text.contains("[log-among-documents]"))
-        try container.succeed("inventory", "--check", "--ignore", "log-among-documents")
-        let unknown = try container.cachectl("inventory", "--check", "--ignore", "logs")
+        let check = try await container.cachectl("inventory", "--check")
+        #expect(check.text.contains("[log-among-documents]"))
+        try await container.succeed("inventory", "--check", "--ignore", "log-among-documents")
+        let unknown = try await container.cachectl("inventory", "--check", "--ignore", "logs")
         #expect(unknown.status == 64 && unknown.errors.contains("there is no rule 'logs'"))
     }
 
-    @Test func theDraftIsReadByPeopleAndTheSameEachTime() throws {
-        let draft = try container.succeed("inventory", "--draft-manifest").text
-        #expect(try container.succeed("inventory", "--draft-manifest", "--json").text == draft)
+    @Test func theDraftIsReadByPeopleAndTheSameEachTime() async throws {
+        let draft = try await container.succeed("inventory", "--draft-manifest").text
+        #expect(try await container.succeed("inventory", "--draft-manifest", "--json").text == draft)
         #expect(
             draft == """
                 {
@@ -75,68 +75,41 @@ import Testing
                 }
 
                 """)
-        #expect(try JSONSerialization.jsonObject(with: Data(draft.utf8)) is [String: Any])
     }
 
     @Test func theDraftOfAnAppHasItsIdentifier() throws {
-        let home = container.folder.url
-        let file = home.appending(path: ".local/share/org.example.app/state.json")
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data("{}".utf8).write(to: file)
-        let draft = try Tool.run(
-            Tool.path, ["inventory", "--app", "org.example.app", "--draft-manifest"], in: container.folder)
-        #expect(draft.text.hasPrefix("{\n  \"version\": 1,\n  \"app\": \"org.example.app\",\n"))
-        #expect(draft.text.contains("\"path\": \"Library/Application Support/state.json\""))
-        let path = try manifest(draft.text)
-        let check = try Tool.run(
-            Tool.path, ["inventory", "--app", "org.example.app", "--check", "--manifest", path],
-            in: container.folder)
-        #expect(!check.text.contains("unexplained") && !check.text.contains("misplaced"))
+        let outcome = try container.shell(
+            #"""
+            cd; mkdir -p .local/share/org.example.app; echo '{}' >.local/share/org.example.app/state.json
+            "$CACHECTL" inventory --app org.example.app --draft-manifest | tee storage.json
+            "$CACHECTL" inventory --app org.example.app --check --manifest storage.json
+            """#)
+        #expect(outcome.text.hasPrefix("{\n  \"version\": 1,\n  \"app\": \"org.example.app\",\n"))
+        #expect(outcome.text.contains("\"path\": \"Library/Application Support/state.json\""))
+        #expect(!outcome.text.contains("unexplained") && !outcome.text.contains("misplaced"))
     }
 
-    @Test func strangeNamesNeitherControlTheTerminalNorBreakTheDraft() throws {
+    @Test func strangeNamesNeitherControlTheTerminalNorBreakTheDraft() async throws {
         try container.write("x", to: "Library/Application Support/n\u{1B}[2J\u{202E}\n\"")
-        let draft = try container.succeed("inventory", "--draft-manifest")
-        #expect(!draft.text.unicodeScalars.contains { $0.isTerminalHazard && $0 != "\n" })
-        let check = try container.cachectl("inventory", "--check", "--manifest", manifest(draft.text))
-        #expect(check.status == 1 && !check.text.contains("unexplained"))
+        let draft = try await container.succeed("inventory", "--draft-manifest").text
+        #expect(!draft.unicodeScalars.contains { $0.isTerminalHazard && $0 != "\n" })
+        let outcome = try await check(draft)
+        #expect(outcome.status == 1 && !outcome.text.contains("unexplained"))
     }
 
-    @Test func anErrorNamesTheFileAndThePlace() throws {
-        let path = try manifest(#"{"version": 1, "entries": [{"path": "a", "wat": "b"}]}"#)
+    @Test func anErrorNamesTheFileAndThePlace() async throws {
+        let content = Data(#"{"version": 1, "entries": [{"path": "a", "wat": "b"}]}"#.utf8)
+        let path = try container.folder.write(content, to: "storage.json").path
         for arguments in [["inventory", "--check"], ["show", "film"]] {
-            let outcome = try Tool.run(
-                Tool.path, arguments + ["--manifest", path, "--container", container.root.path],
-                in: container.folder)
-            #expect(outcome.status == 65)
-            #expect(outcome.output.isEmpty)
+            let outcome = try await container.cachectl(arguments + ["--manifest", path])
+            #expect(outcome.status == 65 && outcome.output.isEmpty)
             #expect(
                 outcome.errors
                     == "cachectl: error: \(path), entries[0]: there is no \"wat\", only path, what, why, area, backup, "
                     + "regenerable, owner, limit, unusedFor\n")
         }
-        let missing = try container.cachectl("inventory", "--check", "--manifest", "/nowhere/storage.json")
+        let missing = try await container.cachectl("show", "film", "--manifest", "/nowhere/storage.json")
         #expect(missing.status == 66)
         #expect(missing.errors.contains("/nowhere/storage.json cannot be read"))
-    }
-
-    @Test(arguments: [
-        ["--manifest", "x"], ["--draft-manifest", "--check"], ["--draft-manifest", "--area", "documents"],
-        ["--draft-manifest", "--files"], ["--draft-manifest", "--manifest", "x"],
-    ])
-    func optionsThatDoNotFitAreRefused(_ arguments: [String]) throws {
-        let outcome = try Tool.run(
-            Tool.path, ["inventory", "--container", container.root.path] + arguments, in: container.folder)
-        #expect(outcome.status == 64)
-    }
-}
-
-extension Container {
-    func write(_ content: String, to path: String) throws {
-        let file = root.appending(path: path)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(content.utf8).write(to: file)
     }
 }

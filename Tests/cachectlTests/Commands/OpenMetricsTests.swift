@@ -13,28 +13,30 @@ import Testing
     }
 
     /// A cache that has counted something of everything that needs no accident.
-    private func usedContainer() throws -> Container {
-        for key in ["a", "b", "c"] { try container.succeed("put", key, "-", "--source", "feed", input: text) }
-        try container.succeed("cat", "a")
-        try container.succeed("open", "b")
-        #expect(try container.cachectl("cat", "x").status == 66)
-        try container.succeed("evict", "--bytes", "1")
-        try container.succeed("configure", "--storing", "off")
-        #expect(try container.cachectl("put", "d", "-", input: text).status == 75)
+    private func usedContainer() async throws -> Container {
+        for key in ["a", "b", "c"] {
+            try await container.succeed("put", key, "-", "--source", "feed", input: text)
+        }
+        try await container.succeed("cat", "a")
+        try await container.succeed("open", "b")
+        #expect(try await container.cachectl("cat", "x").status == 66)
+        try await container.succeed("evict", "--bytes", "1")
+        try await container.succeed("configure", "--storing", "off")
+        #expect(try await container.cachectl("put", "d", "-", input: text).status == 75)
         return container
     }
 
-    private func printed() throws -> Exposition {
-        try Exposition(usedContainer().succeed("stats", "--openmetrics").text)
+    private func printed() async throws -> Exposition {
+        try Exposition(await usedContainer().succeed("stats", "--openmetrics").text)
     }
 
-    @Test func theSeriesAreTheFiguresOfTheCache() throws {
-        let series = try printed().series
+    @Test func theSeriesAreTheFiguresOfTheCache() async throws {
+        let series = try await printed().series
         let labels = #"{container="\#(container.root.path)""#
         func value(_ name: String, _ label: String = "") -> Double? {
             series["prefetchcache_\(name)\(labels)\(label)}"]
         }
-        let statistics = try container.json("stats")
+        let statistics = try await container.json("stats")
         #expect(value("cached_items") == 1)
         #expect(value("budget_bytes") == statistics["budgetBytes"] as? Double)
         #expect(value("charged_bytes") == statistics["chargedBytes"] as? Double)
@@ -50,21 +52,10 @@ import Testing
         #expect(value("stored_items_total") == left + 1)
     }
 
-    @Test func thePressureIsANumber() throws {
-        try container.configure(Container.critical)
-        let series = try Exposition(container.succeed("stats", "--openmetrics").text).series
+    @Test func thePressureIsANumber() async throws {
+        try await container.configure(Container.critical)
+        let series = try Exposition(await container.succeed("stats", "--openmetrics").text).series
         #expect(series.first { $0.key.hasPrefix("prefetchcache_pressure_level") }?.value == 3)
-    }
-
-    @Test(arguments: [
-        ["--json"], ["--csv", "--by", "day"], ["--by", "source"], ["--since", "1d"], ["--reset", "--yes"],
-    ])
-    func itGoesWithNoOtherForm(_ options: [String]) throws {
-        let outcome = try Tool.run(
-            Tool.path, ["stats", "--openmetrics", "--container", container.root.path] + options,
-            in: container.folder)
-        #expect(outcome.status == 64)
-        #expect(outcome.output.isEmpty)
     }
 
     // MARK: The format
@@ -120,7 +111,7 @@ import Testing
             if: isInstalled("python3", "-c", "import prometheus_client.openmetrics.parser"),
             "prometheus_client is missing; '.ci/setup --servers' installs it."),
         arguments: ["prometheus_client.parser", "prometheus_client.openmetrics.parser"])
-    func thePythonParsersReadIt(_ parser: String) throws {
+    func thePythonParsersReadIt(_ parser: String) async throws {
         let script = """
             import sys
             from \(parser) import text_string_to_metric_families as parse
@@ -130,12 +121,12 @@ import Testing
             print(len(samples))
             print(*sorted({s.labels["source"] for s in samples if "source" in s.labels}), sep="\\n")
             """
-        let used = try usedContainer()
-        try used.succeed("configure", "--storing", "on")
-        try used.succeed("put", "odd", "-", "--source", Self.oddSource, input: text)
-        let text = try used.succeed("stats", "--openmetrics").output
+        let used = try await usedContainer()
+        try await used.succeed("configure", "--storing", "on")
+        try await used.succeed("put", "odd", "-", "--source", Self.oddSource, input: text)
+        let text = try await used.succeed("stats", "--openmetrics").output
         try used.folder.write(text, to: "metrics.prom")
-        let outcome = try Tool.run("/usr/bin/env", ["python3", "-c", script], in: used.folder)
+        let outcome = try Tool.start("/usr/bin/env", ["python3", "-c", script], in: used.folder)
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
         let lines = outcome.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         #expect(
@@ -146,9 +137,9 @@ import Testing
 
     @Test(
         .enabled(if: isInstalled("promtool", "--version"), "promtool is missing; it comes with Prometheus."))
-    func promtoolHasNothingToSay() throws {
-        let text = try usedContainer().succeed("stats", "--openmetrics").output
-        let outcome = try Tool.run(
+    func promtoolHasNothingToSay() async throws {
+        let text = try await usedContainer().succeed("stats", "--openmetrics").output
+        let outcome = try Tool.start(
             "/usr/bin/env", ["promtool", "check", "metrics"], input: text, in: container.folder)
         #expect(outcome.status == 0)
         #expect(outcome.text.isEmpty && outcome.errors.isEmpty, "\(outcome.text)\(outcome.errors)")
@@ -156,7 +147,7 @@ import Testing
 
     private static func isInstalled(_ command: String...) -> Bool {
         do {
-            return try Tool.run("/usr/bin/env", command, in: TemporaryFolder()).status == 0
+            return try Tool.start("/usr/bin/env", command, in: TemporaryFolder()).status == 0
         } catch {
             return false
         }
@@ -168,24 +159,24 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test func theTableOfTheArticleIsWhatIsPrinted() throws {
+    @Test func theTableOfTheArticleIsWhatIsPrinted() async throws {
         let article = try String(
             contentsOf: Self.package.appending(
                 path: "Sources/PrefetchCaching/PrefetchCaching.docc/Metrics.md"),
             encoding: .utf8)
-        let rows = try printed().families.map { family in
+        let rows = try await printed().families.map { family in
             "| `\(family.name)` | \(family.type) | \(family.ownLabels.map { "`\($0)`" }.joined()) | \(family.help) |\n"
         }
         let isListed = article.contains("| --- | --- | --- | --- |\n\(rows.joined())\n")
         #expect(isListed, "\(rows.joined())")
     }
 
-    @Test func theDashboardAsksForWhatIsPrinted() throws {
+    @Test func theDashboardAsksForWhatIsPrinted() async throws {
         let file = try Data(contentsOf: Self.package.appending(path: "Examples/Dashboards/grafana.json"))
         let dashboard = try #require(JSONSerialization.jsonObject(with: file) as? [String: Any])
         let panels = try #require(dashboard["panels"] as? [[String: Any]])
         let queries = panels.flatMap { $0["targets"] as? [[String: Any]] ?? [] }
-        let names = Set(try printed().series.keys.map { String($0.prefix { $0 != "{" }) })
+        let names = Set(try await printed().series.keys.map { String($0.prefix { $0 != "{" }) })
         for query in queries {
             let text = try #require(query["expr"] as? String)
             let used = text.matches(of: /prefetchcache_\w+/).map { String($0.0) }

@@ -61,11 +61,11 @@ import Testing
 
 @Suite(.enabled(if: getuid() == 0, "That is about root.")) struct RootTests {
     /// It would belong to root, and the user could not use it.
-    @Test func rootMakesNoCacheForAUser() throws {
+    @Test func rootMakesNoCacheForAUser() async throws {
         let container = try Container(hasCache: false)
         try FileManager.default.createDirectory(at: container.root, withIntermediateDirectories: true)
         #expect(chown(container.root.path, 12345, 12345) == 0)
-        let outcome = try container.cachectl("put", "k", "-", input: text)
+        let outcome = try await container.cachectl("put", "k", "-", input: text)
         #expect(outcome.status == 77)
         #expect(outcome.errors.contains("as that user: sudo -u '#12345' cachectl …"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: container.root.path) == [])

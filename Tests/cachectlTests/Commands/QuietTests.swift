@@ -1,48 +1,74 @@
 import Foundation
 import Testing
 
+/// What all commands have in common.
 @Suite struct QuietTests {
     let container: Container
 
-    init() throws {
+    init() async throws {
         container = try Container()
-        for key in ["a", "b", "c"] { try container.succeed("put", key, "-", input: text) }
-        try container.succeed("open", "c")
+        for key in ["a", "b", "c"] { try await container.succeed("put", key, "-", input: text) }
+        try await container.succeed("open", "c")
     }
 
-    @Test(arguments: [
-        ["put", "new", "-"], ["evict", "a"], ["evict", "--bytes", "1"],
-        ["evict", "--to-bytes", "0"], ["forget", "c"], ["trim"],
-        ["configure", "--budget", "5MiB"], ["report", "--html", "r.html"],
-    ])
-    func whatWasDoneIsNotTold(_ arguments: [String]) throws {
-        let options = ["--container", container.root.path]
-        let quiet = try Tool.run(
-            Tool.path, arguments + options + ["--quiet"], input: text, in: container.folder)
-        #expect(quiet.status == 0)
-        #expect(quiet.output.isEmpty && quiet.errors.isEmpty)
+    @Test func whatWasDoneIsNotTold() async throws {
+        let file = container.folder.file("r.html").path
+        for arguments in [
+            ["put", "new", "-"], ["evict", "a"], ["evict", "--bytes", "1"], ["evict", "--to-bytes", "0"],
+            ["forget", "c"], ["trim"], ["configure", "--budget", "5MiB"], ["report", "--html", file],
+        ] {
+            let quiet = try await container.cachectl(arguments + ["--quiet"], input: text)
+            #expect(quiet.status == 0, "\(arguments)")
+            #expect(quiet.output.isEmpty && quiet.errors.isEmpty, "\(arguments)")
+        }
     }
 
-    @Test(arguments: [
-        ["list", "--opened"], ["stats"], ["capacity"], ["configure"], ["cat", "a"], ["open", "a"],
-        ["evict", "a", "--dry-run"], ["evict", "--to-bytes", "0", "--dry-run"],
-    ])
-    func whatWasAskedForIsPrinted(_ arguments: [String]) throws {
-        let options = ["--container", container.root.path]
-        let loud = try Tool.run(Tool.path, arguments + options, in: container.folder)
-        let quiet = try Tool.run(Tool.path, ["--quiet"] + options + arguments, in: container.folder)
-        #expect(quiet.status == 0)
-        #expect(!quiet.output.isEmpty && quiet.output == loud.output)
+    @Test func whatWasAskedForIsPrinted() async throws {
+        for arguments in [
+            ["list", "--opened"], ["capacity"], ["configure"], ["cat", "a"], ["open", "a"],
+            ["evict", "b", "--dry-run"], ["evict", "--to-bytes", "0", "--dry-run"], ["stats"],
+        ] {
+            let loud = try await container.cachectl(arguments)
+            let quiet = try await container.cachectl(arguments + ["--quiet"])
+            #expect(quiet.status == 0 && !quiet.output.isEmpty, "\(arguments)")
+            // Figures of the volume differ from one moment to the next.
+            if arguments != ["capacity"], arguments != ["configure"], arguments != ["stats"] {
+                #expect(quiet.output == loud.output)
+            }
+        }
     }
 
-    @Test func jsonAndFailuresArePrinted() throws {
-        #expect(try container.json("evict", "a", "--quiet")["evicted"] as? [String] == ["a"])
-        let outcome = try container.cachectl("show", "nothing", "--quiet")
+    @Test func jsonAndFailuresArePrinted() async throws {
+        #expect(try await container.json("evict", "a", "--quiet")["evicted"] as? [String] == ["a"])
+        let outcome = try await container.cachectl("show", "nothing", "--quiet")
         #expect(outcome.status == 66)
         #expect(outcome.errors.hasPrefix("cachectl: error: "))
     }
 
-    @Test func itContradictsVerbose() throws {
-        #expect(try container.cachectl("list", "--quiet", "--verbose").status == 64)
+    @Test func whatIsOnlyConfirmedIsJSONToo() async throws {
+        for arguments in [["stats", "--reset", "--yes"], ["fetch", "--missing"]] {
+            #expect(try await container.cachectl(arguments + ["--json"]).object["done"] is String)
+        }
+    }
+
+    @Test(arguments: [
+        ["put", "k", "-", "--to", "caches"], ["put", String(repeating: "k", count: 1025), "-"],
+        ["frobnicate"],
+        ["list", "k\u{1B}[2J"], ["list", "--container", ""], ["list", "--app", "../x"],
+    ])
+    func aWrongArgumentIsRefusedInOneLine(_ arguments: [String]) async throws {
+        for json in [[], ["--json"]] {
+            let place = arguments.contains("list") ? [] : ["--container", container.root.path]
+            let outcome = try await Tool.run(arguments + json + place, in: container.folder)
+            #expect(outcome.status == 64 && outcome.output.isEmpty)
+            #expect(outcome.errors.split(separator: "\n").count == 1 && outcome.errors.utf8.count < 1000)
+            #expect(!outcome.errors.contains("\u{1B}"))
+            if json.isEmpty {
+                #expect(outcome.errors.hasPrefix("cachectl: error: "))
+            } else {
+                let failure = try outcome.failure
+                #expect((failure.schemaVersion, failure.error, failure.exitCode) == (1, "usage", 64))
+            }
+        }
     }
 }

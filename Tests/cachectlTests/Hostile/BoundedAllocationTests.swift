@@ -19,8 +19,8 @@ struct BoundedAllocationTests {
         container = try Container()
     }
 
-    @Test func noClaimTakesMemory() throws {
-        let limit = try need() + Self.margin
+    @Test func noClaimTakesMemory() async throws {
+        let limit = try await need() + Self.margin
         // Negative control: the limit is felt.
         #expect(try cat(within: 16 << 10).status != 0)
 
@@ -29,12 +29,12 @@ struct BoundedAllocationTests {
         for name in ["footer length \(UInt32.max)", "the longest chunk", "content length \(64 << 30 + 1)"] {
             let forgeries = Forgery.trailers + Forgery.chunkTables
             let forgery = try #require(forgeries.first { $0.description == name }, "\(name)")
-            try expectDamage(Data(forgery.image(of: content)), within: limit, name, &record)
+            try await expectDamage(Data(forgery.image(of: content)), within: limit, name, &record)
         }
         for encoding in [ItemEncoding.lz4, .identity] {
             let (hole, footer) = giant(encoding)
             // A file that was emptied while it was written looks like that: it is gone, not damaged.
-            try expectDamage(
+            try await expectDamage(
                 footer, behind: hole, within: limit, "64 GiB as \(encoding)", &record, status: 66)
         }
         #expect(record.isHarmless)
@@ -42,8 +42,8 @@ struct BoundedAllocationTests {
     }
 
     /// The least address space, in steps, in which an honest item is printed.
-    private func need() throws -> Int {
-        try container.succeed("put", "key", "-", input: text)
+    private func need() async throws -> Int {
+        try await container.succeed("put", "key", "-", input: text)
         // With less, the runtime waits for a thread that it cannot have.
         for step in 4...64 {
             let outcome = try cat(within: step * Self.step)
@@ -64,9 +64,9 @@ struct BoundedAllocationTests {
     private func expectDamage(
         _ bytes: Data, behind hole: UInt64 = 0, within limit: Int, _ name: String,
         _ record: inout AttackRecord, status: Int32 = 65
-    ) throws {
-        try container.succeed("put", "key", "-", input: text)
-        let file = try FileHandle(forWritingTo: container.onlyItemFile())
+    ) async throws {
+        try await container.succeed("put", "key", "-", input: text)
+        let file = try FileHandle(forWritingTo: await container.onlyItemFile())
         try file.truncate(atOffset: 0)
         try file.seek(toOffset: hole)
         try file.write(contentsOf: bytes)

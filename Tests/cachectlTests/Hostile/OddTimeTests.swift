@@ -31,10 +31,10 @@ extension Container {
         (.max - 1, "\(Int64.max - 1) ms after 1970"),
     ]
 
-    @Test func everyCommandPrintsThem() throws {
+    @Test func everyCommandPrintsThem() async throws {
         var record = AttackRecord("time.printed", of: "commands on items of odd times")
         let container = try Container()
-        try container.succeed("configure", "--budget", "64MiB")
+        try await container.succeed("configure", "--budget", "64MiB")
         let caches = container.root.appending(path: "Library/Caches/PrefetchCache")
         for name in try FileManager.default.contentsOfDirectory(atPath: caches.path)
         where name.hasPrefix("catalog.sqlite") {
@@ -48,20 +48,19 @@ extension Container {
             try container.plant(item.image, as: ItemKey("key-\(number)"))
         }
         for (number, time) in Self.times.enumerated() {
-            #expect(try container.succeed("show", "key-\(number)").text.contains(time.text))
-            let item = try container.json("show", "key-\(number)")
+            #expect(try await container.succeed("show", "key-\(number)").text.contains(time.text))
+            let item = try await container.json("show", "key-\(number)")
             record.cases += 2
             #expect(item["storedAtMilliseconds"] as? Int64 == time.milliseconds)
         }
         let commands = [
-            ["list"], ["list", "--json"], ["inventory"], ["inventory", "--files"], ["inventory", "--csv"],
+            ["list"], ["list", "--json"], ["inventory"], ["inventory", "--files"],
             ["inventory", "--json"], ["stats"], ["verify"], ["repair", "--dry-run"],
             ["evict", "--older-than", "7d", "--dry-run"],
             ["report", "--html", container.folder.url.appending(path: "report.html").path],
         ]
         for command in commands {
-            let outcome = try Tool.run(
-                Tool.path, command + ["--container", container.root.path], in: container.folder)
+            let outcome = try await container.cachectl(command)
             #expect(outcome.status == 0, "\(command): \(outcome.errors)")
             record.cases += 1
             record.note(\.crashes, if: outcome.status > 128)

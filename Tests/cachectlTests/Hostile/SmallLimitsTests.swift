@@ -24,14 +24,14 @@ import Testing
 
     private static let commands = TestRun.sample(12, of: LookingWritesNothingTests.looks + changes)
 
-    init() throws {
+    init() async throws {
         container = try Container()
         for key in ["cached", "opened", "other"] {
-            try container.succeed(
+            try await container.succeed(
                 "put", key, "-", "--to", "documents", "--name", key,
                 input: noise(70_000, seed: UInt64(key.count)))
         }
-        try container.succeed("open", "opened")
+        try await container.succeed("open", "opened")
         try container.folder.write(noise(70_000, seed: 99), to: "FILE")
     }
 

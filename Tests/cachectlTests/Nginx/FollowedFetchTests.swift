@@ -9,11 +9,11 @@ extension ServerTests {
         private let container: Container
         private let content = noise(40 << 20, seed: 1)
 
-        init() throws {
+        init() async throws {
             nginx = try Nginx()
             container = try Container()
             try content.write(to: nginx.files.appending(path: "film.mp4"))
-            try container.succeed("configure", "--budget", "1GiB", "--largest", "1GiB")
+            try await container.succeed("configure", "--budget", "1GiB", "--largest", "1GiB")
         }
 
         private func follow(_ arguments: String...) throws -> FollowingTool {
@@ -39,16 +39,16 @@ extension ServerTests {
             #expect(try end.output() == content.suffix(5))
         }
 
-        @Test func aDownloadThatDoesNotGoOnIsAnErrorAfterTheTimeout() throws {
-            let outcome = try container.cachectl("cat", "film", "--follow", "--timeout", "100ms")
+        @Test func aDownloadThatDoesNotGoOnIsAnErrorAfterTheTimeout() async throws {
+            let outcome = try await container.cachectl("cat", "film", "--follow", "--timeout", "100ms")
             #expect(outcome.status == 75)
             #expect(outcome.output.isEmpty)
             #expect(outcome.errors == "cachectl: error: nobody is storing 'film'; download it again\n")
         }
 
-        @Test func aRangePastTheEndIsAnErrorThatNamesTheLength() throws {
-            try container.succeed("put", "k", "-", input: Data("0123456789".utf8))
-            let outcome = try container.cachectl("cat", "k", "--follow", "--range", "5-10")
+        @Test func aRangePastTheEndIsAnErrorThatNamesTheLength() async throws {
+            try await container.succeed("put", "k", "-", input: Data("0123456789".utf8))
+            let outcome = try await container.cachectl("cat", "k", "--follow", "--range", "5-10")
             #expect(outcome.status == 64)
             #expect(outcome.output == Data("56789".utf8))
             #expect(

@@ -23,7 +23,7 @@ extension ServerTests {
         private let container: Container
         private let files: [String: URL]
 
-        init() throws {
+        init() async throws {
             nginx = try Nginx()
             container = try Container()
             files = try Self.realFiles()
@@ -31,7 +31,7 @@ extension ServerTests {
                 try FileManager.default.createSymbolicLink(
                     at: nginx.files.appending(path: name), withDestinationURL: file)
             }
-            try container.succeed("configure", "--budget", "4GiB", "--largest", "1GiB")
+            try await container.succeed("configure", "--budget", "4GiB", "--largest", "1GiB")
         }
 
         /// Files of this machine by names that are safe in a URL: so many, with so many bytes together.
@@ -63,7 +63,7 @@ extension ServerTests {
                 })
         }
 
-        @Test func nothingIsDamagedAndLittleIsFetchedTwice() throws {
+        @Test func nothingIsDamagedAndLittleIsFetchedTwice() async throws {
             var sizes: [String: Int64] = [:]
             let lines = try files.map { name, file in
                 let content = try Data(contentsOf: file)
@@ -91,7 +91,7 @@ extension ServerTests {
             #expect(Set(outcomes.keys) == Set(files.keys))
             #expect(Set(outcomes.values).isSubset(of: ["stored", "alreadyCached"]))
             for (name, file) in files {
-                #expect(try container.cachectl("cat", name).output == Data(contentsOf: file), "\(name)")
+                #expect(try await container.cachectl("cat", name).output == Data(contentsOf: file), "\(name)")
             }
             expectLittleTwice(nginx.stop(), sizes)
         }

@@ -13,7 +13,7 @@ extension ServerTests {
         private static let mostTwice = Int64(TestRun.count(short: 3 * (4 << 20), long: 10 << 20))
 
         /// The same of a bundle of three files, which is a folder only when it is complete.
-        @Test func littleOfABundleIsFetchedTwice() throws {
+        @Test func littleOfABundleIsFetchedTwice() async throws {
             let nginx = try Nginx()
             let content = noise(Self.bytes / 3 * 3, seed: 2)
             let names = ["a.bin", "b.bin", "c.bin"]
@@ -22,17 +22,17 @@ extension ServerTests {
                 try part.write(to: nginx.files.appending(path: name))
             }
             let urls = names.map { nginx.url($0, isSlow: true) }
-            try kill(["--bundle", "film", "--to", "documents"] + urls, of: content, from: nginx)
+            try await kill(["--bundle", "film", "--to", "documents"] + urls, of: content, from: nginx)
         }
 
-        @Test func littleIsFetchedTwiceAndTheFileIsThereOnce() throws {
+        @Test func littleIsFetchedTwiceAndTheFileIsThereOnce() async throws {
             let nginx = try Nginx()
             let content = noise(Self.bytes, seed: 1)
             try content.write(to: nginx.files.appending(path: "film.mp4"))
-            try kill(["--key", "film", nginx.url("film.mp4", isSlow: true)], of: content, from: nginx)
+            try await kill(["--key", "film", nginx.url("film.mp4", isSlow: true)], of: content, from: nginx)
         }
 
-        private func kill(_ arguments: [String], of content: Data, from nginx: Nginx) throws {
+        private func kill(_ arguments: [String], of content: Data, from nginx: Nginx) async throws {
             let container = try Container()
             let fetch = ["fetch", "--json", "--requested"] + arguments
             for number in 1...Self.kills {
@@ -41,14 +41,14 @@ extension ServerTests {
                 #expect(try tool.wait { $0.completedBytes ?? 0 > limit }, "it ended before kill \(number)")
                 tool.send(SIGKILL)
                 #expect(tool.outcome().wasKilled)
-                #expect(try container.cachectl("list").output == Data("no items\n".utf8))
+                #expect(try await container.cachectl("list").output == Data("no items\n".utf8))
                 let folder = container.root.appending(path: "Documents/film")
                 #expect(!FileManager.default.fileExists(atPath: folder.path))
             }
             let last = try RunningTool(fetch, in: container)
             #expect(try last.wait { $0.outcome == "delivered" })
             #expect(last.outcome() == (0, false))
-            #expect(try container.cachectl("cat", "film").output == content)
+            #expect(try await container.cachectl("cat", "film").output == content)
             let sent = nginx.stop().filter { [200, 206].contains($0.status) }.map(\.sent).reduce(0, +)
             let twice = sent - Int64(content.count)
             print("killed \(Self.kills) times within \(content.count) bytes: \(twice) bytes fetched twice")

@@ -29,19 +29,20 @@ extension ServerTests {
             return tool
         }
 
-        private func fetchTheRest() throws -> [FetchEvent] {
-            let outcome = try container.cachectl("fetch", "--json", "--key", "film", nginx.url("film.mp4"))
+        private func fetchTheRest() async throws -> [FetchEvent] {
+            let outcome = try await container.cachectl(
+                "fetch", "--json", "--key", "film", nginx.url("film.mp4"))
             #expect(outcome.status == 0, "\(outcome.errors)")
             return try FetchEvent.all(in: outcome.output)
         }
 
-        @Test func aKilledDownloadGoesOnWithARange() throws {
+        @Test func aKilledDownloadGoesOnWithARange() async throws {
             #expect(try interrupt(SIGKILL).outcome().wasKilled)
-            let events = try fetchTheRest()
+            let events = try await fetchTheRest()
             let resumed = try #require(events.first { $0.event == "resumed" }?.completedBytes)
             #expect(resumed % (1 << 20) == 0)
             #expect(resumed >= content.count / 2 - 4 << 20)
-            #expect(try container.cachectl("cat", "film").output == content)
+            #expect(try await container.cachectl("cat", "film").output == content)
             let last = try #require(nginx.stop().last)
             #expect(last.status == 206)
             #expect(last.start == resumed)
@@ -49,7 +50,7 @@ extension ServerTests {
         }
 
         @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-        func aSignalKeepsWhatIsThereAndSaysSo(_ signal: Int32, _ code: Int32) throws {
+        func aSignalKeepsWhatIsThereAndSaysSo(_ signal: Int32, _ code: Int32) async throws {
             let tool = try interrupt(signal)
             // As `timeout` does, which signals the process and then its group.
             tool.send(signal)
@@ -60,11 +61,11 @@ extension ServerTests {
             #expect(last?.exitCode == code)
             let kept = try #require(last?.keptBytes)
             #expect(kept >= content.count / 2 - 4 << 20)
-            #expect(try fetchTheRest().contains { $0.event == "resumed" && $0.completedBytes == kept })
-            #expect(try container.cachectl("cat", "film").output == content)
+            #expect(try await fetchTheRest().contains { $0.event == "resumed" && $0.completedBytes == kept })
+            #expect(try await container.cachectl("cat", "film").output == content)
         }
 
-        @Test func aFileThatChangedMeanwhileIsFetchedFromItsStart() throws {
+        @Test func aFileThatChangedMeanwhileIsFetchedFromItsStart() async throws {
             #expect(try interrupt(SIGKILL).outcome().wasKilled)
             let new = noise(40 << 20, seed: 2)
             let file = nginx.files.appending(path: "film.mp4")
@@ -72,8 +73,8 @@ extension ServerTests {
             // Another second, which nginx makes its entity tags of.
             try FileManager.default.setAttributes(
                 [.modificationDate: Date(timeIntervalSinceNow: -3600)], ofItemAtPath: file.path)
-            #expect(try !fetchTheRest().contains { $0.event == "resumed" })
-            #expect(try container.cachectl("cat", "film").output == new)
+            #expect(try await !fetchTheRest().contains { $0.event == "resumed" })
+            #expect(try await container.cachectl("cat", "film").output == new)
             let last = try #require(nginx.stop().last)
             // The range was asked for, and `If-Range` made the answer a whole one.
             #expect(last.start > 0)
@@ -81,10 +82,10 @@ extension ServerTests {
             #expect(last.sent == Int64(new.count))
         }
 
-        @Test func aServerThatLimitsItsRateIsAskedOnce() throws {
-            try container.succeed("fetch", "--key", "film", nginx.url("film.mp4", isSlow: true))
-            #expect(try container.cachectl("cat", "film").output == content)
-            try container.succeed("fetch", "--key", "film", nginx.url("film.mp4", isSlow: true))
+        @Test func aServerThatLimitsItsRateIsAskedOnce() async throws {
+            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4", isSlow: true))
+            #expect(try await container.cachectl("cat", "film").output == content)
+            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4", isSlow: true))
             let entries = nginx.stop()
             #expect(entries.map(\.status) == [200, 304])
             #expect(entries.map(\.sent) == [Int64(content.count), 0])
@@ -106,14 +107,14 @@ extension ServerTests {
             #expect(Set(fetched) == Set(names))
         }
 
-        @Test func aNewerVersionTakesTheItemsPlace() throws {
-            try container.succeed("fetch", "--key", "film", nginx.url("film.mp4"))
+        @Test func aNewerVersionTakesTheItemsPlace() async throws {
+            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4"))
             let new = noise(3 << 20, seed: 2)
             try new.write(to: nginx.files.appending(path: "film.mp4"))
-            try container.succeed("fetch", "--key", "film", nginx.url("film.mp4"), "--keep")
-            #expect(try container.cachectl("cat", "film").output == content)
-            try container.succeed("fetch", "--key", "film", nginx.url("film.mp4"))
-            #expect(try container.cachectl("cat", "film").output == new)
+            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4"), "--keep")
+            #expect(try await container.cachectl("cat", "film").output == content)
+            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4"))
+            #expect(try await container.cachectl("cat", "film").output == new)
         }
     }
 }

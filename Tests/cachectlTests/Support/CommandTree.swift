@@ -1,15 +1,14 @@
 import Foundation
 
+@testable import cachectl
+
 /// A command with its arguments and subcommands, as `--experimental-dump-help` of ArgumentParser prints them.
 struct CommandTree: Decodable {
     struct Argument: Decodable {
         enum Kind: String, Decodable { case positional, option, flag }
 
         struct Name: Decodable {
-            let kind: String
             let name: String
-
-            var text: String { (kind == "long" ? "--" : "-") + name }
         }
 
         struct Completion: Decodable {
@@ -19,12 +18,9 @@ struct CommandTree: Decodable {
         }
 
         let kind: Kind
-        let shouldDisplay: Bool
         let isOptional: Bool
-        let isRepeating: Bool
         let names: [Name]?
         let valueName: String?
-        let abstract: String?
         let completionKind: Completion?
 
         /// Whether it is completed as the path of a file or folder.
@@ -39,8 +35,8 @@ struct CommandTree: Decodable {
     /// All commands but `help`.
     static func commands() throws -> [CommandTree] {
         struct Dump: Decodable { let command: CommandTree }
-        let outcome = try Tool.run(Tool.path, ["--experimental-dump-help"], in: TemporaryFolder())
-        let tool = try JSONDecoder().decode(Dump.self, from: outcome.output).command
+        let dump = try Invocation.text(of: ["--experimental-dump-help"])
+        let tool = try JSONDecoder().decode(Dump.self, from: Data(dump.utf8)).command
         return (tool.subcommands ?? []).filter { $0.commandName != "help" }
     }
 }

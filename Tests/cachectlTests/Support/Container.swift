@@ -28,9 +28,17 @@ struct Container {
     }
 
     /// Writes a configuration as an operator would.
-    func configure(_ json: String) throws {
-        try succeed("list")
+    func configure(_ json: String) async throws {
+        try await succeed("list")
         try Data(json.utf8).write(to: configurationFile)
+    }
+
+    /// Writes a file into the container.
+    func write(_ content: String, to path: String) throws {
+        let file = root.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(content.utf8).write(to: file)
     }
 
     /// Configurations whose model finds any volume that has at least a byte on it short of space.
@@ -41,40 +49,39 @@ struct Container {
     static let critical = #"{"capacityModel":{"lowPerMille":1000,"lowLimit":9223372036854775807}}"#
 
     /// Runs `cachectl` on this container.
-    func cachectl(_ arguments: String..., input: Data = Data()) throws -> Tool.Outcome {
-        try Tool.run(
-            Tool.path, arguments + ["--container", root.path], input: input, in: folder)
+    func cachectl(_ arguments: String..., input: Data = Data()) async throws -> Tool.Outcome {
+        try await cachectl(arguments, input: input)
+    }
+
+    func cachectl(_ arguments: [String], input: Data = Data()) async throws -> Tool.Outcome {
+        try await Tool.run(arguments + ["--container", root.path], input: input, in: folder)
     }
 
     /// Runs `cachectl` on this container, and expects that it succeeds in silence.
     @discardableResult
     func succeed(
         _ arguments: String..., input: Data = Data(), sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Tool.Outcome {
-        let outcome = try Tool.run(
-            Tool.path, arguments + ["--container", root.path], input: input, in: folder)
-        #expect(outcome.status == 0, sourceLocation: sourceLocation)
-        #expect(outcome.errors.isEmpty, sourceLocation: sourceLocation)
+    ) async throws -> Tool.Outcome {
+        let outcome = try await cachectl(arguments, input: input)
+        #expect(outcome.status == 0, "\(arguments)", sourceLocation: sourceLocation)
+        #expect(outcome.errors.isEmpty, "\(outcome.errors)", sourceLocation: sourceLocation)
         return outcome
     }
 
-    /// Runs a line of shell with the command as `$CACHECTL` and the container as `$CONTAINER`.
+    /// Runs a line of shell with the built command as `$CACHECTL` and the container as `$CONTAINER`.
     func shell(_ line: String) throws -> Tool.Outcome {
-        try Tool.run(
+        try Tool.start(
             "/bin/sh", ["-c", line],
             environment: ["CACHECTL": Tool.path, "CONTAINER": root.path], in: folder)
     }
 
     /// The object that a command printed.
-    func json(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> [String:
-        Any]
+    func json(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) async throws
+        -> [String: Any]
     {
-        let outcome = try Tool.run(
-            Tool.path, arguments + ["--json", "--container", root.path], in: folder)
-        #expect(outcome.status == 0, sourceLocation: sourceLocation)
-        let object = try #require(
-            JSONSerialization.jsonObject(with: outcome.output) as? [String: Any],
-            sourceLocation: sourceLocation)
+        let outcome = try await cachectl(arguments + ["--json"])
+        #expect(outcome.status == 0, "\(outcome.errors)", sourceLocation: sourceLocation)
+        let object = try outcome.object
         #expect(object["schemaVersion"] as? Int == 1, sourceLocation: sourceLocation)
         return object
     }
@@ -91,16 +98,34 @@ struct Container {
         try await cache.close()
     }
 
+    /// Breaks off the storing of an item of which 1 MiB is kept.
+    func keepPartial() async throws {
+        let cache = try await PrefetchCache(areas: .container(at: root))
+        let metadata = ItemMetadata(key: "film", source: "feed", destination: .documents("film"))
+        switch try await cache.beginStoring(metadata, keepingPartial: true) {
+        case .refused(let refusal): Issue.record("\(refusal)")
+        case .writer(let writer):
+            #expect(try await writer.write(noise((1 << 20) + 5, seed: 1)) == nil)
+            _ = try await writer.suspend()
+        }
+        try await cache.close()
+    }
+
     /// The items that `list` printed.
-    func list(sourceLocation: SourceLocation = #_sourceLocation) throws -> [[String: Any]] {
-        try #require(
+    func list(sourceLocation: SourceLocation = #_sourceLocation) async throws -> [[String: Any]] {
+        try await #require(
             json("list", sourceLocation: sourceLocation)["items"] as? [[String: Any]],
             sourceLocation: sourceLocation)
     }
 
+    /// The keys of the items, in the order of eviction.
+    var keys: [String] {
+        get async throws { try await list().compactMap { $0["key"] as? String } }
+    }
+
     /// The file of the only item.
-    func onlyItemFile(sourceLocation: SourceLocation = #_sourceLocation) throws -> URL {
-        let items = try list(sourceLocation: sourceLocation)
+    func onlyItemFile(sourceLocation: SourceLocation = #_sourceLocation) async throws -> URL {
+        let items = try await list(sourceLocation: sourceLocation)
         #expect(items.count == 1, sourceLocation: sourceLocation)
         let path = try #require(items.first?["path"] as? String, sourceLocation: sourceLocation)
         return root.appending(path: path)

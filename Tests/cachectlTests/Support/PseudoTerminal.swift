@@ -1,4 +1,3 @@
-import Dispatch
 import FileSystemTestSupport
 import Foundation
 import Testing
@@ -14,7 +13,6 @@ final class PseudoTerminal {
     private let user: FileHandle
     private let program: FileHandle
     private let process = ChildProcess()
-    private let ended = DispatchSemaphore(value: 0)
     private var hasEnded = false
     /// All that the command has written.
     private(set) var written = ""
@@ -36,8 +34,6 @@ final class PseudoTerminal {
         process.standardInput = program
         process.standardOutput = program
         process.standardError = program
-        let ended = ended
-        process.terminationHandler = { _ in ended.signal() }
         try process.run()
     }
 
@@ -83,12 +79,13 @@ final class PseudoTerminal {
 
     /// Waits for the end of the process, and reads what it left.
     func outcome() throws -> Int32 {
-        if !hasEnded { ended.wait() }
+        if !hasEnded { process.waitUntilExit() }
         hasEnded = true
-        var waiting: CInt = 0
-        while ioctl(user.fileDescriptor, UInt(FIONREAD), &waiting) == 0, waiting > 0 {
-            written += String(decoding: user.availableData, as: UTF8.self)
-        }
+        // Behind all that it has written, some of which may still be on its way.
+        let end = "\u{1}end"
+        try program.write(contentsOf: Data(end.utf8))
+        try wait(for: end)
+        written.removeLast(end.count)
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 }

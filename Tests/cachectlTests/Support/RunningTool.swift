@@ -1,4 +1,3 @@
-import Dispatch
 import FileSystemTestSupport
 import Foundation
 import Testing
@@ -7,7 +6,6 @@ import Testing
 final class RunningTool {
     private let process = ChildProcess()
     private let output = Pipe()
-    private let ended = DispatchSemaphore(value: 0)
     private var pending = Data()
     private var hasEnded = false
 
@@ -17,8 +15,6 @@ final class RunningTool {
         process.environment = ["PATH": "/usr/bin:/bin", "HOME": container.folder.url.path]
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        let ended = ended
-        process.terminationHandler = { _ in ended.signal() }
         try process.run()
     }
 
@@ -67,7 +63,7 @@ final class RunningTool {
     ///
     /// - Returns: The exit code, and the signal where one ended the process.
     func outcome() -> (status: Int32, wasKilled: Bool) {
-        if !hasEnded { ended.wait() }
+        if !hasEnded { process.waitUntilExit() }
         hasEnded = true
         return (process.terminationStatus, process.terminationReason == .uncaughtSignal)
     }
