@@ -63,9 +63,7 @@ struct Watch: CacheCommand {
             }
             left -= 1
             if left == 0 { return }
-            // After a sample that takes longer than the interval, the pause is as long as it took.
-            let took = ContinuousClock.now - start
-            let end = took > interval.duration ? .now + took : start + interval.duration
+            let end = ContinuousClock.now + Self.pause(interval.duration, after: ContinuousClock.now - start)
             while ContinuousClock.now < end {
                 switch pause.wait(for: end - .now) {
                 case .due: continue
@@ -81,5 +79,10 @@ struct Watch: CacheCommand {
                 try screen?.draw(shown)
             }
         }
+    }
+
+    /// After a sample that takes longer than the interval, the pause is as long as it took.
+    static func pause(_ interval: Duration, after took: Duration) -> Duration {
+        took > interval ? took : interval - took
     }
 }

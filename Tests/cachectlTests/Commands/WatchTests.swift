@@ -91,6 +91,7 @@ import Testing
         try terminal.wait(for: "so far")
         terminal.send(SIGTSTP)
         try terminal.wait(for: Self.leave)
+        try terminal.waitUntilStopped(in: container.folder)
         #expect(terminal.localModes == before)
         terminal.forgetWritten()
         terminal.send(SIGCONT)
@@ -195,6 +196,11 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test func samplesAreAnIntervalApartUnlessTheyTakeLong() {
+        #expect(Watch.pause(.seconds(1), after: .milliseconds(300)) == .milliseconds(700))
+        #expect(Watch.pause(.seconds(1), after: .seconds(3)) == .seconds(3))
     }
 
     // MARK: In JSON

@@ -77,6 +77,12 @@ final class PseudoTerminal {
         _ = kill(process.processIdentifier, signal)
     }
 
+    /// Waits until a signal has stopped the process.
+    func waitUntilStopped(in folder: TemporaryFolder) throws {
+        let state = ["-o", "state=", "-p", "\(process.processIdentifier)"]
+        while try !Tool.start("/bin/ps", state, in: folder).text.hasPrefix("T") {}
+    }
+
     /// Waits for the end of the process, and reads what it left.
     func outcome() throws -> Int32 {
         if !hasEnded { process.waitUntilExit() }
