@@ -62,7 +62,7 @@ struct List: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let entries = try await chosen(of: entries(of: cache))
         if output.isJSON {
-            return try output.print(json: entries.lazy.map { $0.json(in: place) }, as: "items")
+            return try output.print(json: entries.lazy.map { $0.json(place) }, as: "items")
         }
         if entries.isEmpty {
             let isChosen = source != nil || olderThan != nil || largerThan != nil
@@ -123,83 +123,59 @@ struct List: CacheCommand {
 }
 
 /// A line of the list.
-private enum ListEntry {
-    /// - Parameter goesAfter: The charged bytes that may still be stored before the item is evicted, if that is known.
-    case item(CachedItem, goesAfter: Int64?)
-    case partial(PartialItem)
-    case opened(PromotedFile)
-
-    var key: ItemKey {
-        switch self {
-        case .item(let item, _): item.key
-        case .partial(let partial): partial.key
-        case .opened(let file): file.key
-        }
-    }
-
-    var source: String? {
-        switch self {
-        case .item(let item, _): item.source
-        case .partial(let partial): partial.source
-        case .opened(let file): file.provenance?.source
-        }
-    }
-
-    var contentBytes: Int64 {
-        switch self {
-        case .item(let item, _): item.contentBytes
-        case .partial(let partial): partial.contentBytes
-        case .opened(let file): file.contentBytes
-        }
-    }
-
+private struct ListEntry {
+    let key: ItemKey
+    let source: String?
+    let contentBytes: Int64
     /// When it was stored, kept or opened, in milliseconds since 1970.
-    var since: Int64 {
-        switch self {
-        case .item(let item, _): item.storedAt
-        case .partial(let partial): partial.keptAt
-        case .opened(let file): file.openedAt
-        }
-    }
+    let since: Int64
+    var expiresAt: Int64?
+    let json: (Place) -> JSONObject
+    private let cells: (_ age: String, _ expiry: String, Place) -> [String]
 
-    var expiresAt: Int64? {
-        switch self {
-        case .item(let item, _): item.expiresAt
-        case .partial(let partial): partial.expiresAt
-        case .opened: nil
-        }
-    }
-
-    func json(in place: Place) -> JSONObject {
-        switch self {
-        case .item(let item, let goesAfter):
-            item.json(in: place).adding(["goesAfterBytes": goesAfter.orNull])
-        case .partial(let partial): partial.json
-        case .opened(let file): file.json(in: place)
-        }
-    }
-
-    func row(in place: Place, now: Int64) -> [String] {
-        let age = Timespan.text(seconds: Double(max(0, now &- since)) / 1000)
-        let expiry = expiresAt.map(Timestamp.text(milliseconds:)) ?? "never"
-        return switch self {
-        case .item(let item, let goesAfter):
+    /// - Parameter goesAfter: The charged bytes that may still be stored before the item is evicted, if that is known.
+    static func item(_ item: CachedItem, goesAfter: Int64?) -> ListEntry {
+        ListEntry(
+            key: item.key, source: item.source, contentBytes: item.contentBytes, since: item.storedAt,
+            expiresAt: item.expiresAt,
+            json: { item.json(in: $0).adding(["goesAfterBytes": goesAfter.orNull]) }
+        ) { age, expiry, _ in
             [
                 Size.text(item.contentBytes), Size.text(item.storedBytes), item.encoding.name, age, expiry,
                 goesAfter.map(Size.text) ?? "–", item.destination?.text ?? "none", item.source,
                 item.key.string,
             ]
-        case .partial(let partial):
+        }
+    }
+
+    static func partial(_ partial: PartialItem) -> ListEntry {
+        ListEntry(
+            key: partial.key, source: partial.source, contentBytes: partial.contentBytes,
+            since: partial.keptAt, expiresAt: partial.expiresAt, json: { _ in partial.json }
+        ) { age, expiry, _ in
             [
                 Size.text(partial.contentBytes), Size.text(partial.storedBytes), "partial", age, expiry, "–",
                 partial.destination?.text ?? "none", partial.source, partial.key.string,
             ]
-        case .opened(let file):
+        }
+    }
+
+    static func opened(_ file: PromotedFile) -> ListEntry {
+        ListEntry(
+            key: file.key, source: file.provenance?.source, contentBytes: file.contentBytes,
+            since: file.openedAt, json: { file.json(in: $0) }
+        ) { _, _, place in
             [
                 Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentBytes),
                 file.presentBytes.map(Size.text) ?? "none", file.backup.name, file.location.area.name,
                 file.key.string, place.relativePath(file.location),
             ]
         }
+    }
+
+    func row(in place: Place, now: Int64) -> [String] {
+        cells(
+            Timespan.text(seconds: Double(max(0, now &- since)) / 1000),
+            expiresAt.map(Timestamp.text(milliseconds:)) ?? "never", place)
     }
 }

@@ -43,6 +43,8 @@ import Testing
     }
 
     @Test func itTellsHowSoonAnItemWouldGo() async throws {
+        // Whatever others write to the volume.
+        try await container.succeed("configure", "--budget", "64MiB")
         for key in ["b", "a"] { try await container.succeed("put", key, "-", input: text) }
         let usage = try await #require(container.json("capacity")["usage"] as? [String: Any])
         let free = try #require(usage["freeBytes"] as? Int)
