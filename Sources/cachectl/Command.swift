@@ -134,6 +134,25 @@ extension CacheCommand {
         return CacheError.movedOrDeleted(key: key, lost.path.displayText)
     }
 
+    /// Does something with each key, once, up to the first failure: what was done before is still reported.
+    ///
+    /// - Parameter body: Returns whether there was anything under the key.
+    /// - Returns: The keys under which there was nothing, and the failure.
+    func each(of keys: [ItemKey], _ body: (ItemKey) async throws -> Bool) async -> (
+        unknown: [String], failure: (any Error)?
+    ) {
+        var unknown: [String] = []
+        var seen: Set<ItemKey> = []
+        for key in keys where seen.insert(key).inserted {
+            do {
+                if try await !body(key) { unknown.append("'\(key)'") }
+            } catch {
+                return (unknown, error)
+            }
+        }
+        return (unknown, nil)
+    }
+
     func result(of body: () async throws -> Void) async -> Result<Void, any Error> {
         do {
             return .success(try await body())

@@ -119,21 +119,10 @@ struct Evict: CacheCommand {
 
     private func evictKeys(in cache: PrefetchCache, _ output: Output) async throws {
         var evicted: [String] = []
-        var unknown: [String] = []
-        var seen: Set<ItemKey> = []
-        var failure: (any Error)?
-        for key in keys where seen.insert(key).inserted {
-            do {
-                if try await remove(key, from: cache) {
-                    evicted.append(key.string)
-                } else {
-                    unknown.append("'\(key)'")
-                }
-            } catch {
-                // Still report the items that were evicted before the failure.
-                failure = error
-                break
-            }
+        let (unknown, failure) = await each(of: keys) { key in
+            let isRemoved = try await remove(key, from: cache)
+            if isRemoved { evicted.append(key.string) }
+            return isRemoved
         }
         try output.report(
             ["evicted": evicted, "dryRun": dryRun],

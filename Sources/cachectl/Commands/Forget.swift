@@ -27,26 +27,13 @@ struct Forget: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        var unknown: [String] = []
         var records: [JSONObject] = []
-        var failure: (any Error)?
-        var seen: Set<ItemKey> = []
-        for key in keys where seen.insert(key).inserted {
-            let forgotten: (String, isDeleted: Bool)?
-            do {
-                forgotten = try await forget(key, in: cache)
-            } catch {
-                // Still report what was forgotten before the failure.
-                failure = error
-                break
-            }
-            guard let (end, isDeleted) = forgotten else {
-                unknown.append("'\(key)'")
-                continue
-            }
+        let (unknown, failure) = await each(of: keys) { key in
+            guard let (end, isDeleted) = try await forget(key, in: cache) else { return false }
             let json: JSONObject = ["forgotten": key.string]
             records.append(deleteFile ? json.adding(["fileDeleted": isDeleted]) : json)
             if !output.isJSON { try output.confirm("forgot \(key); \(end)") }
+            return true
         }
         if output.isJSON {
             if keys.count > 1 {
