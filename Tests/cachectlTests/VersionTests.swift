@@ -12,7 +12,7 @@ import Testing
         container = try Container()
     }
 
-    @Test(arguments: [["--version"], ["--json", "--version"], ["stats", "--version"]])
+    @Test(arguments: [["--version"], ["stats", "--version"]])
     func theVersionsOfTheProgramAndItsFormatsArePrinted(_ arguments: [String]) async throws {
         let outcome = try await Tool.run(arguments, in: container.folder)
         #expect(outcome.status == 0)
@@ -22,13 +22,6 @@ import Testing
         #expect(lines[0].wholeMatch(of: /cachectl (\d+\.\d+\.\d+)(, commit [0-9a-f]+(-dirty)?)?/) != nil)
         #expect(lines[1].hasPrefix("formats: item 1, partial item 1, ledger "))
         #expect(lines[1].hasSuffix(", JSON \(JSON.schemaVersion)"))
-    }
-
-    /// Nobody should have to find out from the source what has changed in the version that `--version` names.
-    @Test func theChangelogTellsOfTheVersion() throws {
-        let package = URL(filePath: #filePath).appending(path: "../../..").standardized
-        let changelog = try String(contentsOf: package.appending(path: "CHANGELOG.md"), encoding: .utf8)
-        #expect(changelog.contains("\n## [\(PrefetchCache.version)]"))
     }
 
     @Test func serversLearnWhoDownloads() async throws {

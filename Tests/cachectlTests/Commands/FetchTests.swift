@@ -16,10 +16,6 @@ import Testing
         return try HTTPTestServer { resource.answer(to: $0) }
     }
 
-    private func fetch(_ arguments: [String]) async throws -> Tool.Outcome {
-        try await container.cachectl(["fetch"] + arguments)
-    }
-
     private func hexadecimal(_ content: Data) -> String {
         SHA256.digest(of: content).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
@@ -65,7 +61,7 @@ import Testing
             TestAnswer(200, ["Content-Type": "text/html"], body: Data("<html>".utf8))
         }
         let url = server.url("/episode.mp3").absoluteString
-        let outcome = try await fetch([url, "--key", "k", "--tries", "1"])
+        let outcome = try await container.cachectl("fetch", url, "--key", "k", "--tries", "1")
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("text/html") && outcome.errors.contains("--any-type"))
         try await container.succeed("fetch", url, "--key", "k", "--any-type")
@@ -155,27 +151,16 @@ import Testing
         )
     }
 
-    @Test func oneKeyIsOneContent() async throws {
+    @Test func whatIsStoredIsRevalidatedKeptOrReplaced() async throws {
         let server = try server()
         let url = server.url("/a").absoluteString
         try await container.succeed("fetch", url, url)
         #expect(server.requests.count == 1)
-        let list = "\(url)\tk\n\(server.url("/b"))\tk\n"
-        let outcome = try await container.cachectl("fetch", "--from-file", "-", input: Data(list.utf8))
-        #expect(outcome.status == 64)
-        #expect(outcome.errors.contains("'k' is used for two downloads"))
-    }
-
-    @Test func whatIsStoredIsRevalidatedKeptOrReplaced() async throws {
-        let server = try server()
-        let url = server.url("/a").absoluteString
-        try await container.succeed("fetch", url)
         #expect(try await container.succeed("fetch", url).text == "unchanged \(url)\n")
         #expect(try await container.succeed("fetch", url, "--keep").text == "kept \(url)\n")
         #expect(server.requests.count == 2)
         #expect(try await container.succeed("fetch", url, "--replace").text.hasPrefix("stored "))
         #expect(server.requests.last?.headers["if-none-match"] == nil)
-        #expect(try await container.cachectl("fetch", url, "--replace", "--keep").status == 64)
         try await container.succeed("open", url)
         #expect(try await container.succeed("fetch", url, "--anew").text.hasPrefix("stored "))
     }
@@ -194,16 +179,20 @@ import Testing
         #expect(progress.count <= 101)
     }
 
-    @Test func aServerThatFailsIsNamed() async throws {
+    /// What is wrong with content counts for more than a server that fails, and that for more than a refusal.
+    @Test func theGravestFailureIsTheExitCodeAndTheOthersAreFetched() async throws {
         let server = try HTTPTestServer { request in
             request.target == "/gone" ? TestAnswer(404) : TestAnswer(body: text)
         }
-        let outcome = try await container.cachectl(
-            "fetch", server.url("/gone").absoluteString, server.url("/a").absoluteString)
+        let urls = ["/gone", "/a"].map { server.url($0).absoluteString }
+        let outcome = try await container.cachectl(["fetch"] + urls)
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("the server answered 404"))
-        // The others are fetched all the same.
         #expect(outcome.text.hasPrefix("stored "))
+        try await container.succeed("configure", "--largest", "1KiB")
+        let refused = try await container.cachectl(["fetch", "--replace"] + urls)
+        #expect(refused.status == 69)
+        #expect(refused.errors.split(separator: "\n").count == 2)
     }
 
     @Test func contentThatIsNotWhatWasExpectedIsNotStored() async throws {
@@ -233,16 +222,6 @@ import Testing
         #expect(last.outcome == "refused")
         #expect(last.refused == "largerThanLargestItem")
         #expect(last.message?.contains("'cachectl configure --largest'") == true)
-    }
-
-    /// What is wrong with content counts for more than a server that fails, and that for more than a refusal.
-    @Test func theGravestFailureIsTheExitCode() async throws {
-        try await container.succeed("configure", "--largest", "1KiB")
-        let server = try HTTPTestServer { $0.target == "/gone" ? TestAnswer(404) : TestAnswer(body: text) }
-        let outcome = try await container.cachectl(
-            "fetch", server.url("/gone").absoluteString, server.url("/a").absoluteString)
-        #expect(outcome.status == 69)
-        #expect(outcome.errors.split(separator: "\n").count == 2)
     }
 
     @Test func credentialsAreSentAndNeverPrinted() async throws {
@@ -295,18 +274,5 @@ import Testing
         let url = server.url().absoluteString
         #expect(
             try container.shell("$CACHECTL fetch --json \(url) --container $CONTAINER | true").status == 0)
-    }
-
-    @Test(
-        arguments: [
-            [], ["http://a/", "http://b/", "--key", "k"], ["http://a/", "--from-file", "l", "--name", "n"],
-            ["http://a/", "--parallel", "0"], ["http://a/", "--requested", "--expires", "7d"],
-            ["example.org"],
-            ["http:///a"], ["http://a b/"],
-        ])
-    func whatCannotBeMeantIsAFailureOfUsage(_ arguments: [String]) async throws {
-        let outcome = try await fetch(arguments)
-        #expect(outcome.status == 64)
-        #expect(!outcome.errors.isEmpty)
     }
 }

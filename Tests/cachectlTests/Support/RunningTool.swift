@@ -69,28 +69,6 @@ final class RunningTool {
     }
 }
 
-/// `cachectl` while it runs, its output in a file.
-final class FollowingTool {
-    private let process = ChildProcess()
-    private let file: URL
-
-    init(_ arguments: [String], in container: Container) throws {
-        file = try container.folder.write(Data(), to: "output-\(UUID().uuidString)")
-        process.executableURL = URL(filePath: try Tool.path)
-        process.arguments = arguments + ["--container", container.root.path]
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": container.folder.url.path]
-        process.standardOutput = try FileHandle(forWritingTo: file)
-        try process.run()
-    }
-
-    /// Waits for the end of the process, which must be successful.
-    func output() throws -> Data {
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-        return try Data(contentsOf: file)
-    }
-}
-
 /// A line of `cachectl fetch --json`.
 struct FetchEvent: Decodable {
     let event: String

@@ -1,4 +1,3 @@
-import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -25,18 +24,15 @@ final class SmallVolume: Sendable {
         root = FileManager.default.temporaryDirectory.appending(
             path: "cachectlTests-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
-        do {
-            try Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", root.path)
-        } catch {
-            // Where mounting fails the folder is empty.
-            try FileManager.default.removeItem(at: root)
-            throw error
-        }
+        let mounted = try Tool.start(
+            "/bin/mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", root.path],
+            in: TemporaryFolder())
+        try #require(mounted.status == 0, "\(mounted.errors)")
     }
 
     deinit {
         do {
-            try Self.run("/bin/umount", "-l", root.path)
+            _ = try Tool.start("/bin/umount", ["-l", root.path], in: TemporaryFolder())
             try FileManager.default.removeItem(at: root)
         } catch {
             print("left behind: \(root.path) (\(error))")
@@ -46,22 +42,9 @@ final class SmallVolume: Sendable {
     /// Writes until not a byte is free.
     func fill() throws {
         // `dd` fails when the volume is full: that is what it is here for.
-        let process = ChildProcess()
-        process.executableURL = URL(filePath: "/bin/dd")
-        process.arguments = ["if=/dev/zero", "of=\(root.appending(path: "filler").path)", "bs=4096"]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
+        let filler = root.appending(path: "filler").path
+        _ = try Tool.start("/bin/dd", ["if=/dev/zero", "of=\(filler)", "bs=4096"], in: TemporaryFolder())
         let values = try FileManager.default.attributesOfFileSystem(forPath: root.path)
         try #require(values[.systemFreeSize] as? Int == 0)
-    }
-
-    private static func run(_ command: String, _ arguments: String...) throws {
-        let process = ChildProcess()
-        process.executableURL = URL(filePath: command)
-        process.arguments = arguments
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
     }
 }
