@@ -1,4 +1,3 @@
-import FileSystemTestSupport
 import PrefetchStorageAreas
 import Testing
 
@@ -32,20 +31,5 @@ import Testing
             #expect(area.promise.isCountedInDocumentsAndData == (area.promise.purge == .never), "\(area)")
         }
         #expect(Area.iCloudDrive.promise.isCountedInDocumentsAndData == nil)
-    }
-
-    @Test func theMarkdownTableHasALineForEveryArea() {
-        let lines = AreaPromise.markdownTable().split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(
-            lines == [
-                "| Area | Seen by the user | Backed up | Purged by the system | In “Documents & Data” |",
-                "| --- | --- | --- | --- | --- |",
-                "| Documents | yes | yes | never | yes |",
-                "| Application Support | no | yes | never | yes |",
-                "| Caches | no | no | when space is low, while the app is not running; idle apps first | no, in the total only |",
-                "| tmp | no | no | periodically, while the app is not running | no, in the total only |",
-                "| iCloud Drive | yes | uploaded | never | – |",
-                "",
-            ])
     }
 }

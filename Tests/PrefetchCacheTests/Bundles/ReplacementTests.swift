@@ -10,11 +10,10 @@ import Testing
 @Suite struct ReplacementTests {
     private static let old = prose(40_000)
     private static let new = noise(2_500_000, seed: 8)
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
     }
 
@@ -23,8 +22,7 @@ import Testing
         _ key: ItemKey = "doc", with content: Data = new, parts: [BundlePart] = [],
         intent: Intent = .userRequested, by engine: Engine? = nil
     ) throws -> StoreOutcome {
-        var metadata = ItemMetadata(key)
-        metadata.intent = intent
+        var metadata = ItemMetadata(key, intent: intent)
         metadata.parts = parts
         metadata.validator = Validator(entityTag: "\"2\"")
         switch try (engine ?? self.engine).beginStore(
@@ -33,18 +31,13 @@ import Testing
         {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store):
-            return try content.withBytes { bytes throws(CacheError) in try store.commit(appending: bytes) }
+            return try store.commit(appending: content)
         }
     }
 
     private func opened() throws -> URL {
         try engine.store(Self.old, "doc")
         return try #require(try engine.open("doc").value).url
-    }
-
-    private func expectNothingStaged() throws {
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") }, "\(staging)")
     }
 
     @Test(arguments: [Intent.userRequested, .opportunistic])
@@ -57,7 +50,7 @@ import Testing
         #expect(delivered.url == file)
         #expect(try Data(contentsOf: file) == Self.new)
         #expect(try container.files(below: container.documents) == ["doc"])
-        try expectNothingStaged()
+        #expect(try container.staged() == [])
         let next = try container.engine()
         let again = try #require(try next.open("doc").value)
         #expect(again.path == delivered.path && again.provenance?.validator.entityTag == "\"2\"")
@@ -81,8 +74,7 @@ import Testing
     }
 
     @Test func theFilesOfABundleAreReplacedTogether() throws {
-        try engine.store(
-            BundleTests.content, "doc", parts: BundleTests.parts)
+        try engine.store(BundleTests.content, "doc", parts: BundleTests.parts)
         let folder = try #require(try engine.open("doc").value).url
         let parts = [
             BundlePart("index.html", contentBytes: 1_000_000), BundlePart("new", contentBytes: 1_500_000),
@@ -96,7 +88,7 @@ import Testing
         // A file may take the place of a folder.
         guard case .delivered = try replace(with: Self.old) else { Issue.record("refused"); return }
         #expect(try Data(contentsOf: folder) == Self.old)
-        try expectNothingStaged()
+        #expect(try container.staged() == [])
     }
 
     enum Change: CaseIterable {
@@ -105,28 +97,22 @@ import Testing
 
     @Test(arguments: Change.allCases)
     func whatIsNotAsItWasOpenedStays(change: Change) throws {
-        let target = container.documents.appending(path: "doc")
+        let target = container.document("doc")
         if change == .adopted {
-            try FileManager.default.createDirectory(
-                at: container.documents, withIntermediateDirectories: true)
-            try Self.old.write(to: target)
+            try target.place(Self.old)
         }
         let file = try opened()
         let away = container.root.appending(path: "away")
         switch change {
         case .written:
-            let handle = try FileHandle(forUpdating: file)
-            try handle.write(contentsOf: Data("mine".utf8))
-            try handle.close()
+            try file.overwrite(Data("mine".utf8))
         case .replaced: try Data("mine".utf8).write(to: file)
-        case .moved: try FileManager.default.moveItem(at: file, to: away)
-        case .deleted: try FileManager.default.removeItem(at: file)
+        case .moved: try file.move(to: away)
+        case .deleted: try file.remove()
         case .adopted: break
         case .shared:
             let twin = ItemMetadata(key: "twin", destination: .documents("doc", backup: .include))
-            _ = try Self.old.withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: twin, encoding: .automatic)
-            }
+            try engine.store(Self.old, as: twin)
             #expect(try engine.open("twin").value?.url == file)
         case .forgotten: _ = try engine.forget("doc")
         }
@@ -140,53 +126,12 @@ import Testing
             guard case .refused(.alreadyPromoted) = outcome else { Issue.record("\(outcome)"); return }
         }
         if let before { #expect(try Data(contentsOf: file) == before) }
-        try expectNothingStaged()
+        #expect(try container.staged() == [])
     }
 
     /// What the user does between any two calls, in turn: nothing of it is lost.
     @Test(arguments: [Hand.replaces, .writes, .movesAway])
     func theUsersHandIsSafeAtEveryMoment(hand: Hand) throws {
-        var moment = 0
-        while true {
-            moment += 1
-            let container = try TemporaryContainer(in: .fastTemporaryFolder)
-            let fileSystem = InterceptingFileSystem()
-            let engine = try container.engine(fileSystem: fileSystem)
-            try engine.store(Self.old, "doc")
-            let file = try #require(try engine.open("doc").value).url
-            let mine = container.root.appending(path: "mine")
-            let draft = container.root.appending(path: "draft")
-            let count = CallCounter()
-            let at = moment
-            fileSystem.intercept { _ in
-                guard count.next() == at else { return }
-                do { try hand.acts(on: file, mine: mine, draft: draft) } catch { Issue.record(error) }
-            }
-            do {
-                try replace(with: Self.old + Self.old, by: engine)
-            } catch let error as CacheError {
-                #expect("\(error)" != "")
-            }
-            fileSystem.intercept { _ in }
-            guard count.next() > moment else { break }
-            // The next process has nothing left to do, or does it.
-            let next = try container.engine()
-            _ = try next.repair(isDryRun: false)
-            let contents = try container.files(below: container.documents).map {
-                try Data(contentsOf: container.documents.appending(path: $0))
-            }
-            let kept = hand == .movesAway ? try Data(contentsOf: mine) : Hand.written
-            if hand == .movesAway {
-                #expect([Self.old, Self.old + Self.old].contains(kept), "moment \(moment)")
-            } else {
-                #expect(contents.contains(kept), "moment \(moment): \(contents.map(\.count))")
-            }
-            let known = [Self.old, Self.old + Self.old, Hand.written]
-            #expect(contents.allSatisfy { known.contains($0) }, "moment \(moment)")
-            try next.close()
-            try engine.close()
-        }
-        print("replaced under the hand that \(hand): \(moment) moments")
-        #expect(moment > 20)
+        #expect(try HandedRun.expectNothingBroken(.updates, hand) > 20)
     }
 }

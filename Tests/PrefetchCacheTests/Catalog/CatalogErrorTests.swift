@@ -8,11 +8,10 @@ import Testing
 
 /// Errors that are not the file's fault: all processes share the file, and it stays.
 @Suite struct CatalogErrorTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         for number in 0..<4 { try engine.store(noise(1000), ItemKey(number: number)) }
         _ = try engine.content(ItemKey(number: 0))
@@ -57,7 +56,7 @@ import Testing
         try engine.catalog.transaction { _ in
             guard taken < 30 else { return }
             taken += 1
-            try FileManager.default.removeItem(at: container.catalog)
+            try container.catalog.remove()
             if let code { throw DatabaseError(resultCode: code) }
         }
         #expect(try engine.items().count == 4)

@@ -7,11 +7,10 @@ import Testing
 
 /// Contract 8, for the catalog: its file grows within the budget.
 @Suite struct CatalogGrowthTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(4))))
     }
@@ -24,11 +23,8 @@ import Testing
 
     private func storeLong(_ number: Int) throws -> StoreOutcome {
         let key = try ItemKey(String(repeating: "k", count: 900) + "\(number)")
-        var metadata = ItemMetadata(key)
-        metadata.source = String(repeating: "s", count: 900)
-        return try noise(300, seed: UInt64(number)).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        let metadata = ItemMetadata(key, source: String(repeating: "s", count: 900))
+        return try engine.store(noise(300, seed: UInt64(number)), as: metadata)
     }
 
     @Test func manySmallItemsStayWithinTheBudgetWithTheirRows() throws {

@@ -9,11 +9,7 @@ import Testing
 
 /// Closing any descriptor of a file releases all locks of the process on it, those of SQLite included.
 @Suite struct DatabaseLockTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     private func folder(_ url: URL) throws -> Directory {
         try Directory.openOrCreate(
@@ -24,7 +20,7 @@ import Testing
         /// The locks of this process on a file, as the kernel lists them by descriptor. `/proc/locks` is not complete
         /// while other processes lock and unlock.
         private func locks(on file: URL) throws -> [String] {
-            let attributes = try LiveFileSystem().attributes(of: FilePath(file.path), in: .workingDirectory)
+            let attributes = try file.attributes
             let inode = try #require(attributes).identity.inode
             var found: [String] = []
             for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo") {
@@ -66,7 +62,7 @@ import Testing
             let engine = try container.engine()
             try engine.store(noise(1000), "k")
             _ = try engine.open("k")
-            let ledger = container.support.appending(path: "ledger.sqlite")
+            let ledger = container.ledger
             let files = [ledger, container.support.appending(path: "ledger.sqlite-shm")]
             let reader = try DatabaseQueue(path: ledger.path)
             try reader.read { database in

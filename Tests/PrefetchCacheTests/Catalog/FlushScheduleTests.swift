@@ -31,13 +31,12 @@ import Testing
         }
     }
 
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
     private let queue = Queue()
     private let schedule: FlushSchedule
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         schedule = FlushSchedule(engine) { [queue] delay, work in queue.add(delay, work) }
     }
@@ -117,13 +116,7 @@ import Testing
     }
 
     @Test func whatACancelledStoreHeldIsGivenBack() throws {
-        guard
-            case .begun(let store) = try engine.beginStore(
-                ItemMetadata("key"), encoding: .automatic, expectedLength: 6 << 20)
-        else {
-            Issue.record("refused")
-            return
-        }
+        let store = try engine.begin(ItemMetadata("key"), expectedLength: 6 << 20)
         try store.cancel()
         schedule.noteWork()
         queue.runAll()
@@ -172,11 +165,8 @@ import Testing
     }
 
     @Test func theVolumeIsLookedAtOnceAMinuteWhileNothingHappens() throws {
-        var item = ItemMetadata("short-lived")
-        item.expiresAt = engine.environment.now() + 60_000
-        try noise(100).withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: item, encoding: .automatic)
-        }
+        let item = ItemMetadata("short-lived", expiresAt: engine.environment.now() + 60_000)
+        try engine.store(noise(100), as: item)
         for _ in 0..<60 { _ = engine.environment.now() }
         schedule.watchWhileIdle()
         #expect(queue.delays == [.seconds(60)])

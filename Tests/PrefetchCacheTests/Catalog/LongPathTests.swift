@@ -33,12 +33,11 @@ import Testing
         }
     }
 
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let root: URL
     private let longest: Int
 
     init() throws {
-        container = try TemporaryContainer()
         root = container.root.resolvingSymlinksInPath()
         longest = Int(try #require(sqlite3_vfs_find(nil)).pointee.mxPathname) - "-journal".utf8.count
     }

@@ -20,15 +20,11 @@ import Testing
     private func lose(_ how: String) throws {
         let catalog = container.catalog
         switch how {
-        case "deleted": try FileManager.default.removeItem(at: catalog)
+        case "deleted": try catalog.remove()
         case "damaged":
-            let file = try FileHandle(forUpdating: catalog)
-            try file.write(contentsOf: Data(repeating: 0x55, count: 4096))
-            try file.close()
+            try catalog.overwrite(Data(repeating: 0x55, count: 4096))
         case "newer":
-            let queue = try DatabaseQueue(path: catalog.path)
-            try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
-            try queue.close()
+            try catalog.execute(sql: "PRAGMA user_version = 99")
         default: break
         }
     }
@@ -40,17 +36,11 @@ import Testing
         let store = try first.begin("under way", expectedLength: 6 << 20)
         try lose(how)
         let second = try container.engine(boot: boot)
-        guard case .refused(.overBudget) = try second.store(noise(4 << 20), "late") else {
-            Issue.record("admitted beside a reservation that leaves no room")
-            return
-        }
+        #expect(try second.store(noise(4 << 20), "late").refusal?.reason == "overBudget")
         // It goes on from memory, without a look at the catalog.
         try store.append(mebibytes: 5)
         #expect(try container.chargedOnDisk() <= budget.bytes)
-        guard case .stored = try store.commit() else {
-            Issue.record("refused")
-            return
-        }
+        #expect(try store.commit().isStored)
         for engine in [first, second] { try engine.maintain() }
         let report = try second.capacity()
         #expect(report.heldBytes == 0, "something is held for nothing")
@@ -72,14 +62,11 @@ import Testing
     @Test func thePartialsOfTheDeadGoWithTheRowsThatCoveredThem() throws {
         let second = try container.engine()
         _ = try second.statistics()
-        let incoming = container.caches.appending(path: "incoming")
+        let incoming = container.incoming
         try Data().write(to: incoming.appending(path: "0123456789abcdef.lock"))
         try noise(5 << 20).write(to: incoming.appending(path: "0123456789abcdef-7"))
         try lose("deleted")
-        guard case .stored = try second.store(noise(4 << 20), "late") else {
-            Issue.record("refused")
-            return
-        }
+        #expect(try second.store(noise(4 << 20), "late").isStored)
         #expect(try container.chargedOnDisk() <= budget.bytes)
     }
 
@@ -88,7 +75,7 @@ import Testing
         let engine = try container.engine(probe: trap)
         let catalog = container.catalog
         trap.spring {
-            do { try FileManager.default.removeItem(at: catalog) } catch { Issue.record(error) }
+            do { try catalog.remove() } catch { Issue.record(error) }
             onAnotherThread { _ = try engine.statistics() }
         }
         let store = try engine.begin("under way", expectedLength: 6 << 20)
@@ -98,10 +85,7 @@ import Testing
         let held = engine.catalog.inMemory { $0.allowance }
         #expect(held.reserved > 6 << 20 && held.uncertain == 0)
         #expect(try second.capacity().heldBytes == held.bound)
-        guard case .refused(.overBudget) = try second.store(noise(4 << 20), "late") else {
-            Issue.record("admitted beside a reservation that leaves no room")
-            return
-        }
+        #expect(try second.store(noise(4 << 20), "late").refusal?.reason == "overBudget")
         #expect(try container.chargedOnDisk() <= budget.bytes)
         try store.cancel()
     }
@@ -114,7 +98,7 @@ import Testing
         // Another process makes the file anew, and finds room.
         trap.spring {
             do {
-                try FileManager.default.removeItem(at: catalog)
+                try catalog.remove()
                 let outcome = try second.store(noise(7 << 20), "meanwhile")
                 #expect(outcome.isStored)
                 try second.maintain()
@@ -138,24 +122,15 @@ import Testing
         let first = try container.engine(fileSystem: fileSystem)
         let second = try container.engine()
         let catalog = container.catalog
-        let hasBegun = Atomic<Bool>(false)
-        fileSystem.intercept { operation in
-            // The last moment at which nobody can know of the grant.
-            guard operation.kind == .write, operation.name.hasSuffix(".lock"),
-                !hasBegun.exchange(true, ordering: .relaxed)
-            else { return }
-            do {
-                try FileManager.default.removeItem(at: catalog)
-                let outcome = try second.store(noise(4 << 20), "meanwhile")
-                #expect(outcome.isStored)
-                try second.maintain()
-            } catch {
-                Issue.record(error)
-            }
+        // The last moment at which nobody can know of the grant.
+        let hasBegun = fileSystem.once(before: { $0.kind == .write && $0.name.hasSuffix(".lock") }) {
+            try catalog.remove()
+            let outcome = try second.store(noise(4 << 20), "meanwhile")
+            #expect(outcome.isStored)
+            try second.maintain()
         }
         let store = try first.begin("under way", expectedLength: 6 << 20)
-        let hasHappened = hasBegun.load(ordering: .relaxed)
-        #expect(hasHappened)
+        #expect(hasBegun.value > 0)
         try store.append(mebibytes: 5)
         #expect(try container.chargedOnDisk() <= budget.bytes)
         try store.cancel()
@@ -168,20 +143,15 @@ import Testing
         // Rows come before that of the last item: until it has opened its journal, SQLite itself notices
         // the loss.
         #expect(engine.catalog.inMemory { $0.pending.entries.count } > 1)
-        let hasBegun = Atomic<Bool>(false)
         let catalog = container.catalog
         let item = CacheLayout.file(of: try ItemKey(number: 19).hash).string
-        fileSystem.intercept { operation in
-            // Within the transaction, on writing the item's row.
-            guard operation.kind == .attributes, operation.name == item,
-                !hasBegun.exchange(true, ordering: .relaxed)
-            else { return }
-            do { try FileManager.default.removeItem(at: catalog) } catch { Issue.record(error) }
+        // Within the transaction, on writing the item's row.
+        let hasBegun = fileSystem.once(before: { $0.kind == .attributes && $0.name == item }) {
+            do { try catalog.remove() } catch { Issue.record(error) }
             onAnotherThread { _ = try engine.catalog.reading { try $0.heldBytes() } }
         }
         try engine.maintain()
-        let hasHappened = hasBegun.load(ordering: .relaxed)
-        #expect(hasHappened)
+        #expect(hasBegun.value > 0)
         #expect(engine.catalog.inMemory { $0.allowance.bound } == 0)
         let report = try engine.capacity()
         #expect(report.heldBytes == 0)

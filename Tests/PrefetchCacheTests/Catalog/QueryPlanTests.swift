@@ -8,9 +8,10 @@ import Testing
 
 /// What an eviction asks the catalog is answered by an index, however many items there are.
 @Suite struct QueryPlanTests {
+    private let container = TemporaryContainer.make()
+
     /// By kind, a verification and a repair of a large cache went through almost all rows once per folder.
     @Test func aLookAtAFolderOfItemsFindsThemByTheirHash() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
         try engine.flush()
@@ -37,13 +38,12 @@ import Testing
 
     /// However many files were opened, and however many of them have the same name in other folders.
     @Test func aFirstOpenFindsWhoHasItsPlaceByAnIndex() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         try engine.store(prose(5000), "Doc.txt")
         _ = try engine.open("Doc.txt")
         try engine.close()
 
-        let path = container.support.appending(path: "ledger.sqlite").path
+        let path = container.ledger.path
         let plans = try DatabaseQueue(path: path).read { database in
             try [LedgerEntry.placeOfAnother, LedgerEntry.upsert].map { statement in
                 try Row.fetchAll(
@@ -60,7 +60,6 @@ import Testing
 
     @Test(arguments: EvictionPolicyChoice.allCases)
     func anEvictionNeitherSortsNorGoesThroughAllItems(_ policy: EvictionPolicyChoice) throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         var configuration = CacheConfiguration(budget: .fixed(.mebibytes(8)))
         configuration.evictionPolicy = policy
@@ -88,7 +87,6 @@ import Testing
 
     /// By kind the census of a large cache took a minute: the index on it leads to almost all rows, once per folder.
     @Test func aCensusLooksItemsUpByTheirHash() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
 

@@ -49,7 +49,7 @@ import Testing
         #expect(try statistics.chargedBytes == container.chargedOnDisk())
         #expect(statistics.quarantinedItems == 1)
         // What is nobody's any more is gone.
-        let locks = try container.files(below: container.caches.appending(path: "incoming"))
+        let locks = try container.files(below: container.incoming)
         #expect(locks.allSatisfy { $0 == "\(engine.environment.session).lock" })
         try engine.close()
         return log.operations.count { $0.kind == .entries && $0.name.count == 2 }
@@ -76,11 +76,7 @@ import Testing
         try writer.close()
         let witness = try container.engine(now: { 1_500_000_000_000 })
         if act == "read expired" {
-            var metadata = ItemMetadata("expiring")
-            metadata.expiresAt = 1_600_000_000_000
-            _ = try noise(3000).withBytes { bytes throws(CacheError) in
-                try witness.store(bytes, as: metadata, encoding: .automatic)
-            }
+            try witness.store(noise(3000), as: ItemMetadata("expiring", expiresAt: 1_600_000_000_000))
         }
         _ = try witness.statistics()
 
@@ -120,18 +116,18 @@ import Testing
         if isWitnessed { try next.maintain() }
         let statistics = try next.statistics()
         #expect(try statistics.chargedBytes == container.chargedOnDisk())
-        let items = try container.files(below: container.caches.appending(path: "items"))
+        let items = try container.files(below: container.items)
         #expect(try next.items().count == items.count)
         #expect(statistics.items == items.count)
         #expect(statistics.partials == 0)
-        #expect(!FileManager.default.fileExists(atPath: lockFile(of: engine.environment.session).path))
+        #expect(!lockFile(of: engine.environment.session).exists)
     }
 
     /// One that only opens the cache does not need the list, but others do.
     @Test func theListStaysUntilTheCatalogIsOpened() throws {
         let session = try die()
         try container.engine().close()
-        #expect(FileManager.default.fileExists(atPath: lockFile(of: session).path))
+        #expect(lockFile(of: session).exists)
         #expect(try foldersLookedThrough() == 0)
     }
 
@@ -141,7 +137,7 @@ import Testing
         let file = lockFile(of: session)
         let whole = try Data(contentsOf: file)
         switch state {
-        case "gone": try FileManager.default.removeItem(at: file)
+        case "gone": try file.remove()
         case "emptied": try Data().write(to: file)
         // Of a version that wrote none.
         case "older": try whole.prefix(16).write(to: file)
@@ -158,12 +154,7 @@ import Testing
     @Test func aFullVolumeHasNoRoomForALongerList() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .write, operation.name.hasSuffix(".lock"), operation.offset >= 32 else {
-                return
-            }
-            throw FileSystemError("write", errno: .noSpace)
-        }
+        fileSystem.fail(.noSpace) { $0.kind == .write && $0.name.hasSuffix(".lock") && $0.offset >= 32 }
         for number in 20..<25 { #expect(try engine.store(noise(3000), ItemKey(number: number)).isStored) }
         for number in [2, 3, 4] { #expect(try engine.remove(ItemKey(number: number))) }
         fileSystem.die()
@@ -179,14 +170,9 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(noise(3000), "before")
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard [.write, .resize].contains(operation.kind), operation.name.hasSuffix(".lock") else {
-                return
-            }
-            throw FileSystemError(operation.kind.rawValue, errno: .ioError)
-        }
+        fileSystem.fail { [.write, .resize].contains($0.kind) && $0.name.hasSuffix(".lock") }
         #expect(throws: CacheError.self) { try engine.store(noise(3000), "after") }
-        #expect(!FileManager.default.fileExists(atPath: container.item("after").path))
+        #expect(!container.item("after").exists)
         // Space must be freed in any case.
         #expect(try engine.remove(ItemKey(number: 0)))
         fileSystem.intercept { _ in }
@@ -200,9 +186,7 @@ import Testing
     @Test func theListIsThereForAnotherTry() throws {
         _ = try die()
         // Another process has closed the cache just before, and flushed the catalog.
-        let queue = try DatabaseQueue(path: container.catalog.path)
-        try queue.write { try $0.execute(sql: "DELETE FROM unflushed") }
-        try queue.close()
+        try container.catalog.execute(sql: "DELETE FROM unflushed")
         #expect(try foldersLookedThrough() == 0)
     }
 
@@ -216,7 +200,7 @@ import Testing
         #expect(try next.items().last?.key == "new")
         #expect(!log.operations.contains { $0.kind == .entries && $0.name.count == 2 })
         try next.close()
-        #expect(!FileManager.default.fileExists(atPath: lockFile(of: engine.environment.session).path))
+        #expect(!lockFile(of: engine.environment.session).exists)
     }
 
     /// The lock file was emptied at the very moment at which an item was listed: its length is right.
@@ -320,7 +304,7 @@ import Testing
         let next = try copy.engine(fileSystem: log.fileSystem())
         #expect(try next.items().count > 0)
         for item in try next.items() {
-            #expect(FileManager.default.fileExists(atPath: copy.item(item.key).path))
+            #expect(copy.item(item.key).exists)
         }
         #expect(try next.statistics().chargedBytes == copy.chargedOnDisk())
         #expect(!log.operations.contains { $0.kind == .entries && $0.name.count == 2 })

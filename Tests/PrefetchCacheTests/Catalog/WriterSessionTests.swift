@@ -9,11 +9,7 @@ import Testing
 
 /// A process's place among the writers.
 @Suite struct WriterSessionTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     @Test func aBoundThatCannotBeReadNamesItsFile() throws {
         let engine = try container.engine()
@@ -34,10 +30,7 @@ import Testing
         let name = "0123456789abcdef.lock"
         try Data(count: 64).write(to: container.caches.appending(path: "incoming/\(name)"))
         let fileSystem = InterceptingFileSystem()
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .open, operation.name == name else { return }
-            throw FileSystemError("open", errno: .ioError)
-        }
+        fileSystem.fail { $0.kind == .open && $0.name == name }
         let engine = try container.engine(fileSystem: fileSystem)
         #expect(try engine.items().map(\.key) == ["key"])
     }
@@ -47,7 +40,7 @@ import Testing
         let writer = try container.engine()
         #expect(try writer.store(noise(100), "key").isStored)
         try writer.close()
-        try FileManager.default.removeItem(at: container.caches.appending(path: CacheLayout.catalog))
+        try container.caches.appending(path: CacheLayout.catalog).remove()
         let lock = container.caches.appending(path: "incoming/0123456789abcdef.lock")
         let live = LiveFileSystem()
         let held = Mutex<Descriptor?>(nil)
@@ -79,7 +72,7 @@ import Testing
         #expect(try engine.evict(.max) > 0)
         #expect(engine.session.isWriter)
         try engine.close()
-        #expect(try container.files(below: container.caches.appending(path: "incoming")).isEmpty)
+        #expect(try container.files(below: container.incoming).isEmpty)
     }
 
     /// The system purges all that is cached, and whoever had stored something opens, or removes, what another process has
@@ -88,7 +81,7 @@ import Testing
     func whatIsTakenAfterAPurgeIsListedWhereOthersLook(isOpened: Bool) throws {
         var dying: Engine? = try container.engine()
         #expect(try dying?.store(noise(100), "purged").isStored == true)
-        try FileManager.default.removeItem(at: container.caches)
+        try container.caches.remove()
         let writer = try container.engine()
         #expect(try writer.store(noise(100), "key").isStored)
         try writer.flush()
@@ -115,7 +108,7 @@ import Testing
         case "folder":
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
         case "link":
-            try FileManager.default.createSymbolicLink(at: place, withDestinationURL: container.documents)
+            try place.makeLink(to: container.documents)
         default: try #require(mkfifo(place.path, 0o600) == 0)
         }
         // With and without a catalog.
@@ -126,7 +119,7 @@ import Testing
             #expect(try engine.open(key).value != nil)
             _ = try engine.repair(isDryRun: false)
             try engine.close()
-            try FileManager.default.removeItem(at: container.catalog)
+            try container.catalog.remove()
         }
     }
 
@@ -139,12 +132,9 @@ import Testing
         try store.append(mebibytes: 3)
         fileSystem.die()
         let stubborn = InterceptingFileSystem()
-        stubborn.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .unlink, operation.name.contains("\(session)-") else { return }
-            throw FileSystemError("unlink", errno: .readOnlyFileSystem)
-        }
+        stubborn.fail(.readOnlyFileSystem) { $0.kind == .unlink && $0.name.contains("\(session)-") }
         for hasCatalog in [true, false] {
-            if !hasCatalog { try FileManager.default.removeItem(at: container.catalog) }
+            if !hasCatalog { try container.catalog.remove() }
             let engine = try container.engine(fileSystem: stubborn)
             #expect(try engine.store(noise(100), "key").isStored)
             let report = try engine.capacity()
@@ -154,7 +144,7 @@ import Testing
         let engine = try container.engine()
         _ = try engine.items()
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
-        #expect(try container.files(below: container.caches.appending(path: "incoming")).isEmpty)
+        #expect(try container.files(below: container.incoming).isEmpty)
     }
 
     @Test(arguments: [FileSystemTestSupport.Operation.Kind.lock, .attributes])
@@ -162,10 +152,7 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         let before = fileSystem.openFiles
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == call, operation.name.hasSuffix(".lock") else { return }
-            throw FileSystemError(call.rawValue, errno: .ioError)
-        }
+        fileSystem.fail { $0.kind == call && $0.name.hasSuffix(".lock") }
         #expect(throws: CacheError.self) { try engine.store(noise(100), "key") }
         #expect(fileSystem.openFiles == before)
     }

@@ -1,4 +1,5 @@
 import FileSystemTestSupport
+import Foundation
 import PrefetchItemFormat
 import PrefetchStorageAreas
 import SystemPackage
@@ -71,9 +72,7 @@ extension SimulatedWorld {
                 metadata, encoding: .automatic, expectedLength: Int64(item.content.count),
                 whenPromoted: whenPromoted)
         else { return }
-        let outcome = try item.content.withBytes { bytes throws(CacheError) in
-            try store.commit(appending: bytes)
-        }
+        let outcome = try store.commit(appending: Data(item.content))
         if case .delivered(let opened) = outcome { note(opened) }
     }
 }

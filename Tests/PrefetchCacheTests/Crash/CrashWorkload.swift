@@ -87,8 +87,7 @@ extension CrashWorkload {
     ) -> CrashWorkload {
         var item = item
         let destination = item.destination
-        item.metadata.destination = .documents(
-            destination.name, in: SimulatedWorld.folder, backup: .include)
+        item.metadata.destination = .documents(destination.name, in: SimulatedWorld.folder, backup: .include)
         var workload = opening(name, item)
         workload.otherVolume = otherVolume
         if let content {

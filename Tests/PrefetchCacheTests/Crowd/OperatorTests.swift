@@ -31,9 +31,7 @@ import Testing
                 destination: .in(
                     number.isMultiple(of: 2) ? .documents : .applicationSupport, name,
                     backup: number < 10 ? .include : .exclude))
-            let outcome = try content.withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: metadata, encoding: .automatic)
-            }
+            let outcome = try engine.store(content, as: metadata)
             guard case .stored = outcome else {
                 Issue.record("\(key) was refused: \(outcome)")
                 continue
@@ -119,7 +117,7 @@ import Testing
         try expectBooksLikeDisk(engine, container, comment)
         #expect(
             try engine.statistics().items
-                == container.files(below: container.caches.appending(path: "items")).count, comment)
+                == container.files(below: container.items).count, comment)
         for (key, file) in promoted {
             #expect(try Data(contentsOf: URL(filePath: file.path)) == file.content, comment)
             let opened = try #require(try engine.open(key).value, comment)

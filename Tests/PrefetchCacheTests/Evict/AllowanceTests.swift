@@ -10,22 +10,17 @@ import Testing
 
 /// What a process holds of the budget: in memory and in its row, the same sum at every moment.
 @Suite struct AllowanceTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(4))))
     }
 
     /// The writer's row, read past the engine, which would write what is pending first.
     private func row() throws -> Int64 {
-        let queue = try DatabaseQueue(path: container.catalog.path)
-        defer { #expect(throws: Never.self) { try queue.close() } }
-        return try queue.read { database in
-            try Int64.fetchOne(database, sql: "SELECT SUM(allowance) FROM writer") ?? 0
-        }
+        try container.catalog.integer(sql: "SELECT SUM(allowance) FROM writer") ?? 0
     }
 
     /// What whoever makes the catalog anew takes this process to hold.
@@ -44,11 +39,11 @@ import Testing
                 try engine.store(
                     noise(Int.random(in: 0..<200_000, using: &generator)), key, to: .applicationSupport)
             case 5: _ = try engine.remove(key)
-            case 6: try damage(key)
+            case 6: if container.item(key).exists { try ruin(key, of: engine) }
             case 7: _ = try engine.evict(50_000)
             case 8: try step.isMultiple(of: 2) ? engine.flush() : engine.admission.writeBacklog()
             case 9:
-                try FileManager.default.removeItem(at: container.catalog)
+                try container.catalog.remove()
                 _ = try engine.evict(1)
             case 10:
                 try ruinTheCatalog()
@@ -106,11 +101,9 @@ import Testing
         let engine = try container.engine(fileSystem: fileSystem)
         for number in 0..<20 { try engine.store(noise(20_000), ItemKey(number: number)) }
         let looks = Atomic<Int>(0)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .attributes, operation.name == CacheLayout.catalog,
-                looks.wrappingAdd(1, ordering: .relaxed).newValue == 2
-            else { return }
-            throw FileSystemError("fstatat", errno: .ioError)
+        fileSystem.fail {
+            $0.kind == .attributes && $0.name == CacheLayout.catalog
+                && looks.wrappingAdd(1, ordering: .relaxed).newValue == 2
         }
         try whileStoresGoOn ? engine.admission.writeBacklog() : engine.flush()
         let count = looks.load(ordering: .relaxed)
@@ -124,9 +117,8 @@ import Testing
     @Test func storesGoOnWhileABacklogIsWritten() throws {
         let fileSystem = InterceptingFileSystem()
         let now = Atomic<Int>(0)
-        var environment = try container.engine(fileSystem: fileSystem).environment
-        environment.uptime = { .milliseconds(now.load(ordering: .relaxed)) }
-        let engine = try Engine(areas: container.areas(), environment: environment)
+        let engine = try container.engine(
+            fileSystem: fileSystem, uptime: { .milliseconds(now.load(ordering: .relaxed)) })
         try engine.configure(CacheConfiguration(budget: .fixed(.gibibytes(4))))
         func storeABacklog(_ round: Int) throws {
             for number in 0..<Engine.backlogLimit {
@@ -276,26 +268,18 @@ import Testing
     @Test(arguments: [true, false])
     func roomIsMadeInAdvanceButNotForAList(isListed: Bool) throws {
         for number in 0..<38 { try engine.store(noise(100_000), ItemKey(number: number)) }
-        var metadata = ItemMetadata("wanted")
-        metadata.priority = 1
+        let metadata = ItemMetadata("wanted", priority: 1)
         _ = engine.admission.takeDemand()
         let terms = AdmissionTerms(.evicting, isListed ? Round().add("wanted") : nil)
-        try noise(100_000).withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: metadata, encoding: .automatic, on: terms)
-        }
+        try engine.store(noise(100_000), as: metadata, on: terms)
         #expect(try engine.admission.trimAhead() == !isListed)
     }
 
     /// What is reserved beyond what is needed is taken only where there is room for it.
     @Test func nothingIsEvictedForWhatIsReservedAhead() throws {
         for number in 0..<38 { try engine.store(noise(100_000), ItemKey(number: number)) }
-        var metadata = ItemMetadata("growing")
-        metadata.priority = 1
-        guard
-            case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .forced(.identity), expectedLength: nil)
-        else { Issue.record("refused"); return }
-        try noise(200_000).withBytes { bytes throws(CacheError) in _ = try store.append(bytes) }
+        let store = try engine.begin(ItemMetadata("growing", priority: 1), encoding: .forced(.identity))
+        try store.append(noise(200_000))
         #expect(try store.commit().isStored)
         #expect(try engine.statistics().evictions <= 2)
     }
@@ -310,16 +294,14 @@ import Testing
     @Test func aGrantIsTakenOnceForAllThatWaitForIt() async throws {
         let fileSystem = InterceptingFileSystem()
         let now = Atomic<Int>(0)
-        var environment = try container.engine(fileSystem: fileSystem).environment
-        // The configuration is looked at each time.
-        environment.uptime = { .seconds(now.wrappingAdd(10, ordering: .relaxed).newValue) }
-        let engine = try Engine(areas: container.areas(), environment: environment)
+        let engine = try container.engine(
+            fileSystem: fileSystem, uptime: { .seconds(now.wrappingAdd(10, ordering: .relaxed).newValue) })
         try engine.configure(CacheConfiguration(budget: .fixed(.gibibytes(4))))
         let newcomer = Newcomer(ItemMetadata("key"))
         try engine.catalog.beginWriting()
         // What the item needs, and 512 KiB.
         for _ in 0..<2 { try engine.admission.reserve(100_000, ofItem: 100_000, for: newcomer) }
-        let lock = CacheLayout.lock(session: environment.session).string
+        let lock = CacheLayout.lock(session: engine.environment.session).string
         let first = Mutex<Thread?>(nil)
         let isAsking = DispatchSemaphore(value: 0)
         fileSystem.intercept { operation throws(FileSystemError) in
@@ -406,9 +388,7 @@ import Testing
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(noise(50_000), "key")
         try engine.flush()
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .unlink { throw FileSystemError("unlinkat", errno: .ioError) }
-        }
+        fileSystem.fail { $0.kind == .unlink }
         #expect(throws: CacheError.self) { try engine.store(noise(90_000), "key") }
         fileSystem.intercept { _ in }
         #expect(try engine.content("key") == noise(50_000))
@@ -452,19 +432,7 @@ import Testing
 
     /// Keeps the head of the file, so that the damage is found in the middle of a transaction.
     private func ruinTheCatalog() throws {
-        let file = try FileHandle(forUpdating: container.catalog)
-        let length = try file.seekToEnd()
-        try file.seek(toOffset: 4096)
-        try file.write(contentsOf: Data(repeating: 0x55, count: Int(length) - 4096))
-        try file.close()
-    }
-
-    private func damage(_ key: ItemKey) throws {
-        let file = container.item(key)
-        guard FileManager.default.fileExists(atPath: file.path) else { return }
-        var data = try Data(contentsOf: file)
-        data[data.count / 2] ^= 1
-        try data.write(to: file)
-        #expect(try engine.content(key) == nil)
+        let length = try Data(contentsOf: container.catalog).count
+        try container.catalog.overwrite(Data(repeating: 0x55, count: length - 4096), at: 4096)
     }
 }

@@ -34,11 +34,19 @@ import Testing
 
     private func expectCharged(_ engine: Engine, blocks blockSize: Int64) throws {
         for item in try engine.items() {
-            #expect(
-                item.chargedBytes == ChargedLength(blockSize: blockSize)(storedBytes: item.storedBytes))
+            #expect(item.chargedBytes == ChargedLength(blockSize: blockSize)(storedBytes: item.storedBytes))
         }
         let sum = try engine.items().reduce(0) { $0 + $1.chargedBytes }
         #expect(try engine.statistics().chargedBytes == sum)
+    }
+
+    /// Whole blocks, and what the file system keeps beside them.
+    @Test(arguments: [
+        (0, 4096, 512), (1, 4096, 4608), (4096, 4096, 4608), (4097, 4096, 8704), (1_000_000, 4096, 1_004_032),
+        (1_000_000, 512, 1_000_960),
+    ])
+    func aFileIsChargedInBlocks(storedBytes: Int64, blockSize: Int64, charge: Int64) {
+        #expect(ChargedLength(blockSize: blockSize)(storedBytes: storedBytes) == charge)
     }
 
     @Test func onLargerBlocksEverythingIsChargedAnewAndTheOrderOfUseStays() throws {
@@ -77,12 +85,9 @@ import Testing
 
     @Test func whatIsKeptOfAnInterruptedItemIsChargedAnewWithItsJournal() throws {
         let first = try engine(Self.small)
-        guard
-            case .begun(let store) = try first.beginStore(
-                ItemMetadata("partial"), encoding: .forced(.identity), expectedLength: nil,
-                keepingPartial: true)
-        else { Issue.record("refused"); return }
-        _ = try noise(100_000 + 1 << 20).withBytes { bytes throws(CacheError) in try store.append(bytes) }
+        let store = try first.begin(
+            ItemMetadata("partial"), encoding: .forced(.identity), keepingPartial: true)
+        try store.append(noise(100_000 + 1 << 20))
         _ = try store.suspend()
         try first.close()
         let second = try engine(Self.large)

@@ -21,10 +21,7 @@ import Testing
         watch.start(container)
         for number in 0..<80 {
             let length = 100_000 + number * 1000
-            guard case .stored = try engine.store(noise(length), ItemKey(number: number)) else {
-                Issue.record("refused")
-                return
-            }
+            #expect(try engine.store(noise(length), ItemKey(number: number)).isStored)
         }
         let charged = try container.chargedOnDisk()
         #expect(max(watch.mostBytes, charged) <= budget.bytes)
@@ -82,8 +79,7 @@ import Testing
         for engine in engines { try engine.close() }
         let statistics = try container.engine().statistics()
         #expect(statistics.chargedBytes == (try container.chargedOnDisk()))
-        #expect(
-            statistics.items == (try container.files(below: container.caches.appending(path: "items")).count))
+        #expect(statistics.items == (try container.files(below: container.items).count))
     }
 
     @Test func anItemLargerThanTheBudgetIsRefusedAndNothingIsLost() throws {
@@ -96,31 +92,22 @@ import Testing
         #expect(try engine.content("small") == noise(1000))
         #expect(try engine.content("large") == nil)
         #expect(try engine.statistics().refusals == ["largerThanLargestItem": 1])
-        let incoming = try container.files(below: container.caches.appending(path: "incoming"))
-        #expect(incoming.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.partials() == [])
     }
 
     @Test func aRefusalDoesNotCostTheOthersTheirPlace() throws {
         let engine = try container.engine()
         for number in 0..<20 { try engine.store(noise(100_000), ItemKey(number: number)) }
-        guard case .refused = try engine.store(noise(9 << 20), "large") else {
-            Issue.record("not refused")
-            return
-        }
+        #expect(try engine.store(noise(9 << 20), "large").refusal != nil)
         #expect(try engine.statistics().items == 20)
     }
 
     @Test func anItemOfUnknownLengthIsRefusedWhenItOutgrowsTheBudget() throws {
         let engine = try container.engine()
-        guard
-            case .begun(let store) = try engine.beginStore(
-                ItemMetadata("key"), encoding: .automatic, expectedLength: nil)
-        else { Issue.record("refused"); return }
+        let store = try engine.begin(ItemMetadata("key"))
         var refusal: Refusal?
         for piece in 0..<12 where refusal == nil {
-            refusal = try noise(1 << 20, seed: UInt64(piece)).withBytes { bytes throws(CacheError) in
-                try store.append(bytes)
-            }
+            refusal = try store.offer(noise(1 << 20, seed: UInt64(piece)))
             #expect(try container.chargedOnDisk() <= budget.bytes)
         }
         #expect(refusal?.reason == "largerThanLargestItem")
@@ -129,25 +116,14 @@ import Testing
 
     @Test func whatAnotherProcessHasReservedIsNotGivenAway() throws {
         let first = try container.engine()
-        guard
-            case .begun(let store) = try first.beginStore(
-                ItemMetadata("under way"), encoding: .automatic, expectedLength: 6 << 20)
-        else {
-            Issue.record("refused")
-            return
-        }
+        let store = try first.begin(ItemMetadata("under way"), expectedLength: 6 << 20)
         let second = try container.engine()
-        guard case .refused(.overBudget) = try second.store(noise(4 << 20), "late") else {
-            Issue.record("admitted beside a reservation that leaves no room")
-            return
-        }
+        #expect(try second.store(noise(4 << 20), "late").refusal?.reason == "overBudget")
         #expect(try second.statistics().refusals == ["overBudget": 1])
         try store.cancel()
         try first.maintain()
-        guard case .stored = try second.store(noise(4 << 20), "late") else {
-            Issue.record("refused though the reservation was released")
-            return
-        }
+        #expect(
+            try second.store(noise(4 << 20), "late").isStored, "refused though the reservation was released")
     }
 
     @Test func theReservationOfAProcessThatDiedIsTakenBack() throws {
@@ -155,36 +131,22 @@ import Testing
         _ = try second.statistics()
         do {
             let dying = try container.engine()
-            guard case .stored = try dying.store(noise(6 << 20), "stored, and not written down") else {
-                Issue.record("refused")
-                return
-            }
+            #expect(try dying.store(noise(6 << 20), "stored, and not written down").isStored)
         }
-        guard case .stored = try second.store(noise(4 << 20), "late") else {
-            Issue.record("refused because of somebody who is no more")
-            return
-        }
+        #expect(
+            try second.store(noise(4 << 20), "late").isStored, "refused because of somebody who is no more")
         #expect(try container.chargedOnDisk() <= budget.bytes)
         #expect(try second.statistics().chargedBytes == container.chargedOnDisk())
     }
 
     @Test func aReservationOutlivesTheCatalogThatKnewOfIt() throws {
         let first = try container.engine()
-        guard
-            case .begun(let store) = try first.beginStore(
-                ItemMetadata("under way"), encoding: .automatic, expectedLength: 6 << 20)
-        else {
-            Issue.record("refused")
-            return
-        }
-        try FileManager.default.removeItem(at: container.catalog)
+        let store = try first.begin(ItemMetadata("under way"), expectedLength: 6 << 20)
+        try container.catalog.remove()
         let second = try container.engine()
         _ = try second.statistics()
         _ = try first.statistics()
-        guard case .refused(.overBudget) = try second.store(noise(4 << 20), "late") else {
-            Issue.record("admitted")
-            return
-        }
+        #expect(try second.store(noise(4 << 20), "late").refusal?.reason == "overBudget")
         try store.cancel()
     }
 
@@ -195,8 +157,7 @@ import Testing
                 ItemMetadata("key"), encoding: .automatic, expectedLength: ItemLimits.contentBytes)
         else { Issue.record("not refused"); return }
         #expect(refusal.reason == "largerThanLargestItem")
-        let incoming = try container.files(below: container.caches.appending(path: "incoming"))
-        #expect(incoming.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.partials() == [])
     }
 
     @Test func aSmallerBudgetEvictsAtOnce() throws {

@@ -7,10 +7,11 @@ import Testing
 @testable import PrefetchCaching
 
 @Suite struct EvictionTests {
+    private let container = TemporaryContainer.make()
+
     /// The reference: a list of keys, the least recently used first.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func theOrderIsExactlyThatOfUse(seed: UInt64) throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         var generator = SeededGenerator(seed: seed)
         var order: [String] = []
@@ -42,7 +43,6 @@ import Testing
 
     /// Whatever the order of the rows: the journal tells it.
     @Test func whatIsEvictedTogetherIsNotedInTheOrderOfEviction() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         for number in 0..<40 { try engine.store(noise(100), ItemKey(number: number)) }
         for number in [7, 3, 12] { _ = try engine.content(ItemKey(number: number)) }
@@ -61,26 +61,20 @@ import Testing
     }
 
     @Test func anItemThatCannotBeRemovedDoesNotStallEviction() throws {
-        let container = try TemporaryContainer()
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
         let stuck = try CacheLayout.file(of: ItemKey(number: 0).hash).string
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .unlink, operation.name == stuck {
-                throw FileSystemError("unlink", errno: .permissionDenied)
-            }
-        }
+        fileSystem.fail(.permissionDenied) { $0.kind == .unlink && $0.name == stuck }
         _ = try engine.evict(.max)
         #expect(try engine.items().map(\.key.string) == ["item-0"])
     }
 
     @Test func anItemThatIsGoneAlreadyOnlyLosesItsRow() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         for number in 0..<4 { try engine.store(noise(10_000), ItemKey(number: number)) }
-        try FileManager.default.removeItem(at: container.item(ItemKey(number: 0)))
-        try FileManager.default.removeItem(at: container.item(ItemKey(number: 1)))
+        try container.item(ItemKey(number: 0)).remove()
+        try container.item(ItemKey(number: 1)).remove()
         _ = try engine.evict(.max)
         let statistics = try engine.statistics()
         #expect(statistics.items == 0)
@@ -88,15 +82,12 @@ import Testing
     }
 
     @Test func itemsOfLowerPriorityGoFirst() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         for (key, priority) in [("high", 1), ("low", 0), ("middle", 0.5)] as [(String, Float)] {
-            var metadata = ItemMetadata(try ItemKey(key))
-            metadata.priority = priority
-            _ = try noise(5000).withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: metadata, encoding: .automatic)
-            }
+            try engine.store(noise(5000), as: ItemMetadata(ItemKey(key), priority: priority))
         }
+        // However recently it was used.
+        #expect(try engine.content("low") != nil)
         for expected in ["low", "middle", "high"] {
             let before = Set(try engine.items().map(\.key.string))
             _ = try engine.evict(1)
@@ -105,7 +96,6 @@ import Testing
     }
 
     @Test func evictionWorksWhileTheCatalogCannotBeWritten() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         for number in 0..<4 { try engine.store(noise(10_000), ItemKey(number: number)) }
         try engine.flush()
@@ -117,17 +107,12 @@ import Testing
     /// Another task takes items away after the transaction has begun, and before it looks for them.
     @Test func whatGoesWhileTheCatalogIsWrittenIsCountedAsWhatItWas() throws {
         let fileSystem = InterceptingFileSystem()
-        let container = try TemporaryContainer()
         let engine = try container.engine(fileSystem: fileSystem)
         for key in ["removed", "opened", "evicted"] as [ItemKey] { try engine.store(noise(1000), key) }
         try engine.flush()
         try engine.store(noise(1000), "new")
-        let looks = CallCounter()
         let name = ("new" as ItemKey).hash.hexadecimal
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .attributes, operation.name.hasSuffix(name), looks.next() == 0 else {
-                return
-            }
+        let looks = fileSystem.once(before: { $0.kind == .attributes && $0.name.hasSuffix(name) }) {
             onAnotherThread { _ = try engine.remove("new") }
         }
         try engine.catalog.transaction { transaction in
@@ -154,12 +139,8 @@ import Testing
         for key in ["one", "two", "key"] as [ItemKey] { try engine.store(noise(1000), key) }
         try engine.flush()
         _ = try engine.remove("key")
-        let looks = CallCounter()
         let name = ("key" as ItemKey).hash.hexadecimal
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .attributes, operation.name.hasSuffix(name), looks.next() == 0 else {
-                return
-            }
+        let looks = fileSystem.once(before: { $0.kind == .attributes && $0.name.hasSuffix(name) }) {
             onAnotherThread {
                 for act in acts + ["store"] {
                     switch act {
@@ -187,13 +168,9 @@ import Testing
         try engine.flush()
         _ = try engine.remove("key")
         try engine.store(noise(1000), "key")
-        let looks = CallCounter()
         let name = ("key" as ItemKey).hash.hexadecimal
-        fileSystem.intercept { operation throws(FileSystemError) in
-            // The first looks for what was removed, the second for what was stored.
-            guard operation.kind == .attributes, operation.name.hasSuffix(name), looks.next() == 1 else {
-                return
-            }
+        // The first looks for what was removed, the second for what was stored.
+        let looks = fileSystem.once(before: { $0.kind == .attributes && $0.name.hasSuffix(name) }, after: 1) {
             onAnotherThread { _ = try engine.remove("key") }
         }
         try engine.flush()

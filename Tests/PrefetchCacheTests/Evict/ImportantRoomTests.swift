@@ -7,11 +7,10 @@ import Testing
 
 /// No item is given up for what the user asked for when there is no room for it all the same.
 @Suite struct ImportantRoomTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         var configuration = CacheConfiguration(budget: .fixed(.mebibytes(64)))
         configuration.largestItem = .mebibytes(64)
@@ -35,16 +34,14 @@ import Testing
         guard case .insufficientSpace(bytes, let found) = error else { throw error }
         #expect(available.contains(found))
         #expect(try engine.statistics().items == 10)
-        #expect(try container.files(below: container.caches.appending(path: "items")).count == 10)
+        #expect(try container.files(below: container.items).count == 10)
     }
 
     @Test func whatIsUnderWayDoesNotMakeWay() throws {
-        guard
-            case .begun(let store) = try engine.beginStore(
-                ItemMetadata("under way"), encoding: .forced(.identity), expectedLength: 40 << 20)
-        else { Issue.record("refused"); return }
+        let store = try engine.begin(
+            ItemMetadata("under way"), encoding: .forced(.identity), expectedLength: 40 << 20)
         for _ in 0..<30 {
-            _ = try noise(1 << 20).withBytes { bytes throws(CacheError) in try store.append(bytes) }
+            try store.append(noise(1 << 20))
         }
         try engine.flush()
         try expectRefusalThatCostsNothing(15 << 20, available: 11 << 20..<12 << 20)
@@ -96,7 +93,7 @@ import Testing
         let items = engine.folders.current.items
         #expect(throws: CacheError.self) { try engine.admission.makeImportantRoom(2 << 20, in: items) }
         #expect(throws: CacheError.self) { try engine.admission.makeRoomToOpen(4 << 20, in: items) }
-        #expect(try container.files(below: container.caches.appending(path: "items")).count == 5)
+        #expect(try container.files(below: container.items).count == 5)
         try engine.admission.makeRoomToOpen(1 << 20, in: items)
         #expect(try volume.available >= 1 << 20)
     }

@@ -5,11 +5,10 @@ import Testing
 
 /// An item makes those of its own and of lower priorities go, and no others.
 @Suite struct PriorityTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
     }
 
@@ -24,12 +23,8 @@ import Testing
     private func store(
         _ key: ItemKey, _ priority: Float, _ length: Int = 1_900_000, expiresAt: Int64? = nil
     ) throws -> StoreOutcome {
-        var metadata = ItemMetadata(key)
-        metadata.priority = priority
-        metadata.expiresAt = expiresAt
-        return try noise(length).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        let metadata = ItemMetadata(key, priority: priority, expiresAt: expiresAt)
+        return try engine.store(noise(length), as: metadata)
     }
 
     private var keys: Set<String> { get throws { Set(try engine.items().map(\.key.string)) } }
@@ -44,12 +39,12 @@ import Testing
         #expect(try engine.statistics().refusals == ["lowPriority": 1])
 
         // Those of its own priority make room …
-        guard case .stored = try store("same", 0.5) else { Issue.record("refused"); return }
+        #expect(try store("same", 0.5).isStored)
         #expect(try keys == ["item-1", "item-2", "item-3", "same"])
         // … and so do those of a lower one, before them.
-        guard case .stored = try store("high", 1) else { Issue.record("refused"); return }
+        #expect(try store("high", 1).isStored)
         #expect(try keys == ["item-2", "item-3", "same", "high"])
-        guard case .stored = try store("higher still", 1, 4_000_000) else { Issue.record("refused"); return }
+        #expect(try store("higher still", 1, 4_000_000).isStored)
         #expect(try keys.isSuperset(of: ["high", "higher still"]))
     }
 
@@ -60,22 +55,16 @@ import Testing
         let all = try keys
         #expect(try store("middle", 0.5, 3_000_000) == .refused(.lowPriority(0.5)))
         #expect(try keys == all)
-        guard case .stored = try store("middle", 0.5) else { Issue.record("refused"); return }
+        #expect(try store("middle", 0.5).isStored)
         #expect(try keys == ["item-0", "item-1", "item-2", "middle"])
     }
 
     @Test func whereItemsOfAHigherPriorityWouldNotDoEitherTheBudgetIsTheReason() throws {
         try configure(.lru)
         let other = try container.engine()
-        guard
-            case .begun(let underWay) = try other.beginStore(
-                ItemMetadata("under way"), encoding: .automatic, expectedLength: 2 << 20)
-        else { Issue.record("refused"); return }
+        let underWay = try other.begin(ItemMetadata("under way"), expectedLength: 2 << 20)
         for number in 0..<3 { try store(ItemKey(number: number), 1) }
-        guard case .refused(.overBudget) = try store("large", 0, 7 << 20) else {
-            Issue.record("not refused")
-            return
-        }
+        #expect(try store("large", 0, 7 << 20).refusal?.reason == "overBudget")
         try underWay.cancel()
     }
 
@@ -83,10 +72,7 @@ import Testing
         try configure(.lru)
         for number in 0..<4 { try store(ItemKey(number: number), 1, expiresAt: 1_700_000_500_000) }
         let later = try container.engine(now: { 1_800_000_000_000 })
-        guard case .stored = try later.store(noise(1_900_000), "new") else {
-            Issue.record("refused")
-            return
-        }
+        #expect(try later.store(noise(1_900_000), "new").isStored)
     }
 
     @Test func underPressureOfTheBudgetThePrioritiesAreAnOrderAndNoBar() throws {

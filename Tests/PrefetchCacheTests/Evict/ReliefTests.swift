@@ -8,18 +8,18 @@ import Testing
 /// What the cache gives up under pressure when that does not help.
 @Suite struct ReliefTests {
     private static let itemBytes = 1 << 20
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let volume = ToldVolume(VolumeState(total: 1 << 40, available: 1 << 39))
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine(probe: volume)
     }
 
-    private func fill(_ model: CapacityModel) throws {
+    /// Without a reserve there is room for all: what goes goes for the pressure.
+    private func fill() throws {
         var configuration = CacheConfiguration(budget: .fixed(.mebibytes(64)))
-        configuration.capacityModel = model
+        configuration.capacityModel.reservePerMille = 0
         try engine.configure(configuration)
         let content = noise(Self.itemBytes)
         for number in 0..<50 { try engine.store(content, ItemKey(number: number)) }
@@ -27,10 +27,7 @@ import Testing
     }
 
     @Test func whenUnlinkingFreesNothingOnlyOneStepIsGivenUp() throws {
-        // Without a reserve there is room for all: what goes goes for the pressure.
-        var model = CapacityModel()
-        model.reservePerMille = 0
-        try fill(model)
+        try fill()
         volume.tell(VolumeState(total: 1 << 30, available: 20 << 20))
         try engine.maintain()
         let statistics = try engine.statistics()
@@ -42,9 +39,7 @@ import Testing
     }
 
     @Test func whereItDidNotHelpItIsTriedAgainWhenTheVolumeHasChanged() throws {
-        var model = CapacityModel()
-        model.reservePerMille = 0
-        try fill(model)
+        try fill()
         volume.tell(VolumeState(total: 1 << 30, available: 20 << 20))
         try engine.maintain()
         let first = try engine.statistics().evictions
@@ -57,9 +52,7 @@ import Testing
     }
 
     @Test func atLowPressureNoMoreThanAStepIsGivenUpInVain() throws {
-        var model = CapacityModel()
-        model.reservePerMille = 0
-        try fill(model)
+        try fill()
         volume.tell(VolumeState(total: 1 << 30, available: 60 << 20))
         try engine.maintain()
         let statistics = try engine.statistics()
@@ -68,9 +61,7 @@ import Testing
     }
 
     @Test func whereUnlinkingHelpsEverythingIsGivenUp() throws {
-        var model = CapacityModel()
-        model.reservePerMille = 0
-        try fill(model)
+        try fill()
         let helping = HelpingVolume(container: container)
         let other = try container.engine(probe: helping)
         try other.maintain()
@@ -78,11 +69,9 @@ import Testing
     }
 
     @Test func whatWasGoneAlreadyIsNoSignThatUnlinkingDoesNotHelp() throws {
-        var model = CapacityModel()
-        model.reservePerMille = 0
-        try fill(model)
+        try fill()
         for number in 0..<20 {
-            try FileManager.default.removeItem(at: container.item(ItemKey(number: number)))
+            try container.item(ItemKey(number: number)).remove()
         }
         let other = try container.engine(probe: HelpingVolume(container: container))
         try other.maintain()
@@ -91,11 +80,9 @@ import Testing
     }
 
     @Test func whatWasGoneAlreadyMakesNoRoomForWhatTheUserAskedFor() throws {
-        var model = CapacityModel()
-        model.reservePerMille = 0
-        try fill(model)
+        try fill()
         for number in 0..<30 {
-            try FileManager.default.removeItem(at: container.item(ItemKey(number: number)))
+            try container.item(ItemKey(number: number)).remove()
         }
         let other = try container.engine(probe: HelpingVolume(container: container))
         try other.admission.makeImportantRoom(10 << 20, in: other.folders.current.items)

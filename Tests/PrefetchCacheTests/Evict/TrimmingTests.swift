@@ -10,16 +10,12 @@ import Testing
 
 /// Room that is made before it is needed.
 @Suite struct TrimmingTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let clock = Clock()
 
     private final class Clock: Sendable {
         /// In milliseconds.
         let now = Atomic<Int>(0)
-    }
-
-    init() throws {
-        container = try TemporaryContainer()
     }
 
     /// - Parameter probe: `nil` for what the file system says.
@@ -28,9 +24,9 @@ import Testing
     )
         throws -> Engine
     {
-        var environment = try container.engine(fileSystem: fileSystem, probe: probe).environment
-        environment.uptime = { [clock] in .milliseconds(clock.now.load(ordering: .relaxed)) }
-        return try Engine(areas: container.areas(), environment: environment)
+        return try container.engine(
+            fileSystem: fileSystem, probe: probe,
+            uptime: { [clock] in .milliseconds(clock.now.load(ordering: .relaxed)) })
     }
 
     /// Counts evictions, and how many there were between two looks at the volume: one follows each step.
@@ -54,9 +50,9 @@ import Testing
         _ number: Int, of length: Int = 100_000, in engine: Engine, _ mode: AdmissionMode = .evicting
     ) throws -> Bool {
         let item = try ItemMetadata(ItemKey(number: number))
-        return try noise(length, seed: UInt64(number)).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: item, encoding: .automatic, on: AdmissionTerms(mode))
-        }.isStored
+        return try engine.store(
+            noise(length, seed: UInt64(number)), as: item, on: AdmissionTerms(mode)
+        ).isStored
     }
 
     /// A full cache is trimmed in steps, and what stores were granted meanwhile is left to them.
@@ -151,9 +147,7 @@ import Testing
         #expect(failures.load(ordering: .relaxed) > 0)
         fileSystem.intercept { _ in }
         let held = engine.catalog.inMemory { $0.allowance }
-        let queue = try DatabaseQueue(path: container.catalog.path)
-        let row = try queue.read { try Int64.fetchOne($0, sql: "SELECT SUM(allowance) FROM writer") }
-        try queue.close()
+        let row = try container.catalog.integer(sql: "SELECT SUM(allowance) FROM writer")
         #expect(row == held.free + held.reserved + held.unrecorded)
         #expect(held.uncertain == 0)
     }

@@ -5,6 +5,7 @@ import Testing
 
 /// What the policy makes of what it has learnt.
 @Suite struct ValuePolicyTests {
+    private let container = TemporaryContainer.make()
     static let day: Int64 = 86_400_000
     static let start: Int64 = 1_000 * day
 
@@ -32,7 +33,6 @@ import Testing
     /// Without knowledge the oldest goes; with it, what is opened least.
     @Test(arguments: [(EvictionPolicyChoice.lru, ["young never"]), (.value, ["old often"])])
     func whatIsOpenedMoreStaysLonger(policy: EvictionPolicyChoice, remaining: [ItemKey]) throws {
-        let container = try TemporaryContainer()
         let simulation = try trained(policy, in: container, opening: [("often", 1, 100), ("never", 0, 100)])
         try simulation.arrive("old often", source: "often", size: 5_000, at: now)
         try simulation.arrive("young never", source: "never", size: 5_000, at: now + Self.day)
@@ -47,7 +47,6 @@ import Testing
     }
 
     @Test func whatIsWorthLessThanWhatItWouldDisplaceIsRefused() throws {
-        let container = try TemporaryContainer()
         let simulation = try trained(in: container, opening: [("often", 1, 100), ("never", 0, 100)])
         for number in 0..<2 {
             try simulation.arrive(
@@ -61,7 +60,6 @@ import Testing
 
     /// Of two sources of which as much is opened, the one whose items take less space is worth more.
     @Test func whatTakesLessSpaceStaysLonger() throws {
-        let container = try TemporaryContainer()
         let simulation = try trained(in: container, opening: [("small", 3, 10), ("large", 3, 4_000)])
         try simulation.arrive("small", source: "small", size: 10, at: now)
         try simulation.arrive("large", source: "large", size: 4_000, at: now + 1)
@@ -76,7 +74,6 @@ import Testing
     /// Within a source, and where sources do not differ, the order is that of use.
     @Test func whereSourcesDoNotDifferItIsLeastRecentUse() throws {
         let remaining = try [EvictionPolicyChoice.lru, .value].map { policy in
-            let container = try TemporaryContainer()
             let simulation = try trained(policy, in: container, opening: [("a", 2, 100), ("b", 2, 100)])
             let keys = try (0..<200).map { try ItemKey("item \($0)") }
             for (number, key) in keys.enumerated() {
@@ -95,7 +92,6 @@ import Testing
 
     /// Stored at one moment, from sources that do not differ: only the order of use tells them apart.
     @Test func itemsOfEqualWorthGoInTheOrderOfTheirUse() throws {
-        let container = try TemporaryContainer()
         let simulation = try trained(
             capacity: 1_000_000, in: container, opening: [("a", 2, 100), ("b", 2, 100)])
         let keys = (0..<8).map { "same \($0 % 2 == 0 ? "b" : "a") \($0)" }
@@ -128,8 +124,7 @@ import Testing
         let knowledge = SourceKnowledge(rows, now: now)
         #expect(knowledge.knows("declined"))
         #expect(knowledge.usualLength(of: "declined") == 1_000_000)
-        #expect(
-            knowledge.worth(ofSource: "declined", age: 0) < knowledge.worth(ofSource: "known", age: 0))
+        #expect(knowledge.worth(ofSource: "declined", age: 0) < knowledge.worth(ofSource: "known", age: 0))
     }
 
     /// SQL compares names byte for byte: what is known of one must not hide the items of the other.
@@ -172,7 +167,6 @@ import Testing
 
     /// Items of unknown sources are weighed even if many known ones were there before them.
     @Test func strangersBehindManyKnownItemsAreFound() throws {
-        let container = try TemporaryContainer()
         let simulation = try trained(capacity: 150_000, in: container, opening: [("often", 1, 100)])
         for number in 0..<200 {
             let source = number < 150 ? "often" : "stranger \(number)"
@@ -220,7 +214,6 @@ import Testing
     }
 
     @Test func theGateSavesDownloadsAndKeepsATrickle() throws {
-        let container = try TemporaryContainer()
         let simulation = try trained(
             capacity: 1_000_000, gate: true, in: container, opening: [("often", 1, 100), ("never", 0, 100)])
         for number in 0..<100 {

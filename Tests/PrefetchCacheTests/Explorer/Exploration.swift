@@ -90,12 +90,10 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         let container = try ExploredContainer()
         let engine = try container.process().engine
         func store(_ content: String, _ key: ItemKey) throws {
-            try ExploredContent.small(content).withBytes { bytes throws(CacheError) in
-                _ = try engine.store(bytes, as: ExploredContent.metadata(key), encoding: .automatic)
-            }
+            try engine.store(ExploredContent.small(content), as: ExploredContent.metadata(key))
         }
         let documents = container.opened.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: documents, withIntermediateDirectories: true)
+        try documents.makeFolder()
         try ExploredContent.small("mine").write(to: documents.appending(path: "mine.txt"))
         try store("bystander", "bystander.txt")
         let old = isText ? "old text" : "old"
@@ -114,7 +112,7 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         if start == .lost {
             // Two keys share the file of one content.
             for name in ["Doc.txt", "Doc (2).txt"].prefix(relation == .sameName ? 2 : 1) {
-                try FileManager.default.removeItem(at: documents.appending(path: name))
+                try documents.appending(path: name).remove()
             }
         }
         for step in steps {

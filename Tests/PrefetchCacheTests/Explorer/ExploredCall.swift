@@ -176,8 +176,7 @@ enum ExploredContent {
         uniqueKeysWithValues: ["A", "B", "C"].enumerated().map { number, name in
             ("handed \(name)", noise((1 << 20) + 5000 + number, seed: UInt64(100 + number)))
         })
-    private static let names = Dictionary(
-        uniqueKeysWithValues: small.merging(handed) { $1 }.map { ($1, $0) })
+    private static let names = Dictionary(uniqueKeysWithValues: small.merging(handed) { $1 }.map { ($1, $0) })
 
     static func small(_ name: String) -> Data { small[name] ?? Data() }
     static func handed(_ name: String) -> Data { handed["handed \(name)"] ?? Data() }
@@ -186,7 +185,6 @@ enum ExploredContent {
 
     static func metadata(_ key: ItemKey) -> ItemMetadata {
         let name = key == "bystander.txt" ? "bystander.txt" : "Doc.txt"
-        return ItemMetadata(
-            key: key, destination: .documents(FileName(sanitizing: name), backup: .exclude))
+        return ItemMetadata(key: key, destination: .documents(FileName(sanitizing: name), backup: .exclude))
     }
 }

@@ -23,7 +23,7 @@ final class ExploredContainer: Sendable {
     }
 
     var root: URL { container.root }
-    var opened: URL { container.documents.appending(path: "Doc.txt") }
+    var opened: URL { container.document("Doc.txt") }
 
     func handed(_ name: String) -> URL { root.appending(path: "handed-\(name)") }
     func old(_ name: String) -> FilePath { FilePath(root.appending(path: "old-\(name)").path) }

@@ -7,11 +7,10 @@ import Testing
 
 /// What a listener is told.
 @Suite struct EventTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
     }
 
@@ -48,11 +47,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func whatIsFoundExpiredIsReportedOnce(isOpened: Bool) async throws {
-        var metadata = ItemMetadata("key")
-        metadata.expiresAt = 1_700_000_060_000
-        _ = try prose(1000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(prose(1000), as: ItemMetadata("key", expiresAt: 1_700_000_060_000))
         let late = try container.engine(now: { 1_700_000_060_000 })
         let events = try await events(late) {
             if isOpened { _ = try late.open("key") } else { _ = try late.read("key", nil) }
@@ -110,7 +105,7 @@ import Testing
     @Test func aLostCatalogIsReported() async throws {
         try engine.store(prose(1000), "key")
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let next = try container.engine()
         let events = try await events(next) { _ = try next.items() }
         #expect(events == [.catalogRebuilt(items: 1)])

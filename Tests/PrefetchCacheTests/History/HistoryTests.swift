@@ -12,7 +12,7 @@ import Testing
 
 /// What is counted, and that it outlives what it may.
 @Suite struct HistoryTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let clock = Clock()
 
     /// A clock that is set by hand.
@@ -24,10 +24,6 @@ import Testing
         func advance(days: Double) {
             time.add(Int64(days * Double(HistoryDay.milliseconds)), ordering: .relaxed)
         }
-    }
-
-    init() throws {
-        container = try TemporaryContainer()
     }
 
     private func engine(
@@ -44,9 +40,7 @@ import Testing
             key: key, source: source, destination: .documents(try FileName(key.string)))
         metadata.storedAt = clock.now
         metadata.expiresAt = expiresAt
-        let outcome = try noise(bytes).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        let outcome = try engine.store(noise(bytes), as: metadata)
         if case .stored = outcome { return }
         Issue.record("refused")
     }
@@ -188,7 +182,7 @@ import Testing
         let engine = try engine()
         try store("a", in: engine)
         try engine.flush()
-        try FileManager.default.removeItem(at: container.item("a"))
+        try container.item("a").remove()
         _ = try engine.content("a")
         expect(try figures(of: engine, from: "feed"), [.leftPurged: 1, .wasted: 1, .missed: 1])
     }
@@ -201,9 +195,7 @@ import Testing
         if isFlushed { try engine.flush() }
         clock.advance(days: 1)
         let file = container.item("damaged")
-        var bytes = try Data(contentsOf: file)
-        bytes[10] ^= 1
-        try bytes.write(to: file)
+        try file.flipByte(at: 10)
         _ = try engine.open("expired")
         _ = try engine.content("damaged")
         expect(
@@ -219,7 +211,7 @@ import Testing
         try store("removed", from: "r", in: engine)
         try store("purged", from: "p", in: engine)
         _ = try engine.remove("removed")
-        try FileManager.default.removeItem(at: container.item("purged"))
+        try container.item("purged").remove()
         _ = try engine.open("removed")
         _ = try engine.open("purged")
         for source in ["r", "p"] {
@@ -234,7 +226,7 @@ import Testing
         try store("a", in: engine)
         _ = try engine.content("a")
         _ = try engine.content("a")
-        try FileManager.default.removeItem(at: container.item("a"))
+        try container.item("a").remove()
         expect(
             try figures(of: engine, from: "feed"),
             [.stored: 1, .read: 2, .used: 1, .leftPurged: 1, .wasted: 0])
@@ -249,8 +241,7 @@ import Testing
         try store("a", bytes: 2000, in: other)
         for engine in otherIsFirst ? [other, one] : [one, other] { try engine.flush() }
         let figures = try figures(of: one)
-        expect(
-            figures, [.stored: 2, .storedBytes: 3000, .read: 1, .used: 1, .leftReplaced: 1, .wasted: 0])
+        expect(figures, [.stored: 2, .storedBytes: 3000, .read: 1, .used: 1, .leftReplaced: 1, .wasted: 0])
         #expect(figures.residents == 1 && figures.unusedResidents == 1)
     }
 
@@ -284,18 +275,17 @@ import Testing
         fileSystem.die()
         // Without its list, everything is found that has no row.
         let list = "incoming/\(dying.environment.session).lock"
-        try FileManager.default.removeItem(at: container.caches.appending(path: list))
+        try container.caches.appending(path: list).remove()
         let other = try engine()
         #expect(try other.items().count == 3)
         clock.advance(days: 0.001)
         try store("replaced", from: "replaced", bytes: 2000, in: other)
-        try FileManager.default.removeItem(at: container.item("purged"))
+        try container.item("purged").remove()
         for engine in [one, two, other] { try engine.flush() }
         expect(
             try figures(of: one, from: "purged"),
             [.stored: 1, .read: 1, .used: 1, .leftPurged: 1, .leftReplaced: 0, .wasted: 0])
-        expect(
-            try figures(of: one, from: "replaced"), [.stored: 2, .leftReplaced: 1, .wasted: 1])
+        expect(try figures(of: one, from: "replaced"), [.stored: 2, .leftReplaced: 1, .wasted: 1])
     }
 
     @Test func whatGoesBecauseTheVolumeIsShortGoesUnderPressure() throws {
@@ -329,7 +319,7 @@ import Testing
         _ = try first.content(ItemKey(number: 0))
         _ = try first.open(ItemKey(number: 1))
         try first.close()
-        try FileManager.default.removeItem(at: container.caches)
+        try container.caches.remove()
         let second = try engine()
         let figures = try figures(of: second)
         expect(figures, [.stored: 10, .opened: 1, .used: 2, .leftPurged: 9, .wasted: 8])
@@ -340,7 +330,7 @@ import Testing
         let first = try engine()
         for number in 0..<10 { try store(ItemKey(number: number), in: first) }
         try first.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let second = try engine()
         expect(try figures(of: second), [.stored: 10, .leftPurged: 0, .wasted: 0])
         _ = try second.evict(.max)
@@ -356,8 +346,7 @@ import Testing
         _ = try dying.open(ItemKey(number: 0))
         fileSystem.die()
         let next = try engine()
-        expect(
-            try figures(of: next), [.stored: 8, .opened: 1, .used: 1, .leftPurged: 0, .wasted: 0])
+        expect(try figures(of: next), [.stored: 8, .opened: 1, .used: 1, .leftPurged: 0, .wasted: 0])
         #expect(try figures(of: next).residents == 7)
     }
 
@@ -391,7 +380,7 @@ import Testing
         let figures = try figures(of: first)
         expect(figures, [.stored: 0, .read: 0, .used: 0, .carried: 4, .carriedUnused: 3])
         try first.close()
-        try FileManager.default.removeItem(at: container.caches)
+        try container.caches.remove()
         expect(try self.figures(of: try engine()), [.leftPurged: 4, .wasted: 3])
     }
 
@@ -447,10 +436,7 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try engine(fileSystem)
         try store("a", in: engine)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.path?.hasSuffix("/history") == true else { return }
-            throw FileSystemError("write", errno: .noSpace)
-        }
+        fileSystem.fail(.noSpace) { $0.path?.hasSuffix("/history") == true }
         try engine.flush()
         try engine.maintain()
         expect(try figures(of: engine), [.stored: 1])

@@ -155,8 +155,7 @@ final class AttackedWork {
                 ItemMetadata("partial"), encoding: .forced(.identity), expectedLength: nil,
                 keepingPartial: true)
         else { return }
-        guard try broken.withBytes({ bytes throws(CacheError) in try store.append(bytes) }) == nil
-        else { return }
+        guard try store.offer(broken) == nil else { return }
         _ = try store.suspend()
         guard let partial = try engine.partial(of: "partial"),
             case .begun(let resumed) = try engine.resume(partial, replay: { _ in })

@@ -30,8 +30,7 @@ final class Attacker: Sendable {
         // On the volume of the container: elsewhere nothing can be renamed or linked to.
         outside = try TemporaryContainer(in: .fastTemporaryFolder)
         attic = try TemporaryContainer(in: .fastTemporaryFolder)
-        try FileManager.default.createDirectory(
-            at: outside.root.appending(path: "folder/incoming"), withIntermediateDirectories: true)
+        try outside.root.appending(path: "folder/incoming").makeFolder()
         for name in ["file", "folder/file"] {
             try Data("secret".utf8).write(to: outside.root.appending(path: name))
         }

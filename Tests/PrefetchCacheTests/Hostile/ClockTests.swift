@@ -27,23 +27,15 @@ private final class SetClock: Sendable {
 
 /// The clock stands anywhere, and is set in the middle of everything.
 @Suite struct HostileClockTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let clock = SetClock()
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
 
     private func engine() throws -> Engine {
         try container.engine(now: { [clock] in clock.now })
     }
 
     private func store(_ key: ItemKey, in engine: Engine, expiresAt: Int64? = nil) throws {
-        var metadata = ItemMetadata(key)
-        metadata.expiresAt = expiresAt
-        _ = try noise(10_000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(noise(10_000), as: ItemMetadata(key, expiresAt: expiresAt))
     }
 
     @Test func theOrderOfUseIsThatOfUse() throws {
@@ -141,7 +133,7 @@ private final class SetClock: Sendable {
             record.cases += 3
         }
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let next = try self.engine()
         let stored = Dictionary(uniqueKeysWithValues: try next.items().map { ($0.key.string, $0.storedAt) })
         let opened = Dictionary(
@@ -169,7 +161,7 @@ private final class SetClock: Sendable {
         let report = try Verifier(engine, VerificationRequest(), isCancelled: { false }, report: nil).run()
         #expect(report.verifiedItems == 1 && report.damaged == 0)
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         #expect(try self.engine().items().map(\.key) == ["cached"])
     }
 }

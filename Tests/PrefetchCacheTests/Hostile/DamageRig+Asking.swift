@@ -17,7 +17,7 @@ extension DamageRig {
             case .contains: return try askWhetherItIsThere()
             case .status: return try askForStatus()
             case .metadata:
-                let isThere = FileManager.default.fileExists(atPath: container.item(key).path)
+                let isThere = container.item(key).exists
                 guard let found = try engine.description(of: key) else { return whereItWent(isThere) }
                 return found.metadata == metadata && found.contentBytes == Int64(content.count)
                     ? .right : .wrong
@@ -42,8 +42,8 @@ extension DamageRig {
     /// What became of the file, after a question that does not tell.
     private func whereItWent(_ wasThere: Bool) -> Answer {
         let quarantined = container.caches.appending(path: "quarantine/\(key.hash.inQuarantine.hexadecimal)")
-        if FileManager.default.fileExists(atPath: quarantined.path) { return .damaged }
-        if FileManager.default.fileExists(atPath: container.item(key).path) { return .newer }
+        if quarantined.exists { return .damaged }
+        if container.item(key).exists { return .newer }
         return wasThere ? .purged : .absent
     }
 
@@ -74,7 +74,7 @@ extension DamageRig {
         let documents = try container.files(below: container.documents)
         #expect(documents.isEmpty == (found != .right && found != .wrong), "\(documents)")
         for file in documents {
-            try FileManager.default.removeItem(at: container.documents.appending(path: file))
+            try container.documents.appending(path: file).remove()
             _ = try engine.forget(key)
         }
         return found
@@ -88,7 +88,7 @@ extension DamageRig {
             let results = engine.open([companion, key])
             let file = try #require(try results[0].get().value).url
             #expect(try Data(contentsOf: file) == sound)
-            try FileManager.default.removeItem(at: file)
+            try file.remove()
             _ = try engine.forget(companion)
             return try results[1].get()
         }

@@ -63,7 +63,7 @@ final class DamageRig {
         self.image = try image ?? [UInt8](Data(contentsOf: container.item(key)))
         metadata = try #require(try engine.description(of: key)).metadata
         damaged = container.root.appending(path: "damaged")
-        try FileManager.default.removeItem(at: container.item(key))
+        try container.item(key).remove()
         try write(self.image)
     }
 
@@ -183,9 +183,8 @@ final class DamageRig {
 
     private func place() throws {
         let item = container.item(key)
-        try FileManager.default.createDirectory(
-            at: item.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try FileManager.default.moveItem(at: damaged, to: item)
+        try item.deletingLastPathComponent().makeFolder()
+        try damaged.move(to: item)
     }
 
     private func takeAway(after answer: Answer, to question: Question, _ sourceLocation: SourceLocation)
@@ -193,11 +192,11 @@ final class DamageRig {
     {
         let item = container.item(key)
         let quarantined = container.caches.appending(path: "quarantine/\(key.hash.inQuarantine.hexadecimal)")
-        if FileManager.default.fileExists(atPath: quarantined.path) {
+        if quarantined.exists {
             #expect(answer == .damaged || question == .contains, "set aside", sourceLocation: sourceLocation)
-            try FileManager.default.moveItem(at: quarantined, to: damaged)
-        } else if FileManager.default.fileExists(atPath: item.path) {
-            try FileManager.default.moveItem(at: item, to: damaged)
+            try quarantined.move(to: damaged)
+        } else if item.exists {
+            try item.move(to: damaged)
         } else {
             // It was removed, or became the user's.
             #expect(
@@ -206,7 +205,7 @@ final class DamageRig {
             // Who asks again makes the hole again.
             if let written { try write(written) }
         }
-        #expect(!FileManager.default.fileExists(atPath: item.path), sourceLocation: sourceLocation)
+        #expect(!item.exists, sourceLocation: sourceLocation)
     }
 
     /// Puts the item back, and looks whether it is served as ever, and whether a new catalog charges what is there.
@@ -217,11 +216,10 @@ final class DamageRig {
         try engine.close()
         try write(image)
         try place()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let statistics = try container.engine().statistics()
         #expect(statistics.items == 1, sourceLocation: sourceLocation)
-        #expect(
-            try statistics.chargedBytes == container.chargedOnDisk(), sourceLocation: sourceLocation)
+        #expect(try statistics.chargedBytes == container.chargedOnDisk(), sourceLocation: sourceLocation)
         #expect(record.isHarmless, sourceLocation: sourceLocation)
         record.report()
     }

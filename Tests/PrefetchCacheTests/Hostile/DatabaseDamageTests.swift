@@ -21,12 +21,11 @@ import Testing
         }
     }
 
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let cached: [ItemKey]
     private let opened: [ItemKey]
 
     init() throws {
-        container = try TemporaryContainer()
         cached = try (0..<12).map { try ItemKey(number: $0) }
         opened = try (100..<104).map { try ItemKey(number: $0) }
         let engine = try container.engine()

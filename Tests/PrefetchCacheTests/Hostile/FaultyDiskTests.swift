@@ -117,7 +117,7 @@ import Testing
                 #expect(isThere, "\(file), \(comment)")
             }
         }
-        let touched = sentinels.touched()
+        let touched = try sentinels.touched()
         record.note(\.foreignTouched, touched.count)
         #expect(touched == [], "\(comment)")
     }

@@ -14,12 +14,11 @@ import Testing
 /// What lies in the place of an item or of a promoted file and is no file of ours: never followed,
 /// never waited for, never touched.
 @Suite struct ForeignObjectTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
     private let key: ItemKey = "key"
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         try engine.store(prose(5000), key)
     }
@@ -29,12 +28,12 @@ import Testing
     }
 
     private func put(_ object: Object, at place: URL) throws {
-        try FileManager.default.removeItem(at: place)
+        try place.remove()
         switch object {
         case .link:
             let secret = container.root.appending(path: "secret")
             try Data("secret".utf8).write(to: secret)
-            try FileManager.default.createSymbolicLink(at: place, withDestinationURL: secret)
+            try place.makeLink(to: secret)
         case .folder: try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
         case .pipe: #expect(mkfifo(place.path, 0o600) == 0)
         }
@@ -57,7 +56,7 @@ import Testing
         #expect(after.kind == before.kind)
         #expect(after.identity == before.identity)
         #expect(try container.partials() == [])
-        try FileManager.default.removeItem(at: container.item(key))
+        try container.item(key).remove()
         try engine.store(prose(4000), key)
         #expect(try engine.content(key) == prose(4000))
     }
@@ -75,14 +74,14 @@ import Testing
 
     @Test func anItemThatIsGoneLosesItsRowWhenItIsToBeRemoved() throws {
         try engine.flush()
-        try FileManager.default.removeItem(at: container.item(key))
+        try container.item(key).remove()
         #expect(try !engine.remove(key))
         try engine.flush()
         #expect(try engine.items().isEmpty)
     }
 
     private func attributes(of file: URL) throws -> FileAttributes {
-        try #require(try LiveFileSystem().attributes(of: FilePath(file.path), in: .workingDirectory))
+        try #require(try file.attributes)
     }
 
     @Test(arguments: Object.allCases)
@@ -98,7 +97,7 @@ import Testing
         try engine.store(prose(300), "other")
         try put(object, at: container.item(key))
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         #expect(try container.engine().items().map(\.key.string) == ["other"])
     }
 }

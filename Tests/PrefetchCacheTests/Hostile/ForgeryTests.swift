@@ -21,8 +21,7 @@ extension ForgedItem {
     private static let content = prose(1000)
 
     @Test func noForgedClaimIsBelieved() throws {
-        let rig = try DamageRig(
-            "damage.forged-footers", content: Self.content, encoding: .forced(.identity))
+        let rig = try DamageRig("damage.forged-footers", content: Self.content, encoding: .forced(.identity))
         let forgeries = Forgery.fields + Forgery.chunkTables + Forgery.trailers
         for index in chosen(forgeries.indices, atMost: 30) {
             let forgery = forgeries[index]

@@ -41,11 +41,7 @@ import Testing
 
     private static let texts = paths + queries + terminals + pairs + long
 
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     /// An item that is the text everywhere.
     private func metadata(_ text: String) throws -> ItemMetadata {
@@ -62,9 +58,7 @@ import Testing
         let engine = try container.engine()
         for text in Self.texts {
             let metadata = try metadata(text)
-            let stored = try content(text).withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: metadata, encoding: .automatic)
-            }
+            let stored = try engine.store(content(text), as: metadata)
             #expect(stored.isStored, "\(text.debugDescription)")
         }
         try engine.flush()
@@ -72,7 +66,7 @@ import Testing
         let items = try engine.items()
         #expect(Set(items.map(\.key)).count == Self.texts.count)
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let second = try container.engine()
         #expect(Set(try second.items().map(\.key)) == Set(items.map(\.key)))
 

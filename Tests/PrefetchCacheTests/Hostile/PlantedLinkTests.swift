@@ -8,12 +8,11 @@ import Testing
 
 /// Somebody has put a symbolic link where promotion writes: nothing outside the container is touched.
 @Suite struct PlantedLinkTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let outside: TemporaryContainer
     private let key: ItemKey = "key"
 
     init() throws {
-        container = try TemporaryContainer()
         outside = try TemporaryContainer()
         let engine = try container.engine()
         try engine.store(prose(9000), key)
@@ -22,12 +21,11 @@ import Testing
     }
 
     private func plant(_ place: URL, to target: URL) throws {
-        try FileManager.default.createDirectory(
-            at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
-        if FileManager.default.fileExists(atPath: place.path) {
-            try FileManager.default.removeItem(at: place)
+        try place.deletingLastPathComponent().makeFolder()
+        if place.exists {
+            try place.remove()
         }
-        try FileManager.default.createSymbolicLink(at: place, withDestinationURL: target)
+        try place.makeLink(to: target)
     }
 
     private func expectNothingOutsideHasChanged() throws {
@@ -41,7 +39,7 @@ import Testing
 
     @Test(arguments: ["file", "nobody"])
     func underTheNameOfTheFileItIsATakenName(target: String) throws {
-        try plant(container.documents.appending(path: "key"), to: outside.root.appending(path: target))
+        try plant(container.document("key"), to: outside.root.appending(path: target))
         let opened = try #require(try container.engine().open(key).value)
         #expect(opened.url.lastPathComponent == "key (2)")
         #expect(try Data(contentsOf: opened.url) == prose(9000))
@@ -53,16 +51,15 @@ import Testing
         let name = area == "Library/Caches" ? CacheLayout.catalog : CacheLayout.ledger
         let place = container.root.appending(path: "\(area)/PrefetchCache/\(name)")
         try plant(place, to: outside.root.appending(path: target))
-        #expect {
+        expectError(naming: name) {
             let engine = try container.engine()
             _ = try engine.open(key)
             try engine.flush()
             _ = try engine.items()
-        } throws: { error in
-            "\(error)".contains(name)
+
         }
         try expectNothingOutsideHasChanged()
-        try FileManager.default.removeItem(at: place)
+        try place.remove()
         #expect(try container.engine().open(key).value != nil)
     }
 
@@ -72,15 +69,14 @@ import Testing
         let folder = database == CacheLayout.catalog ? container.caches : container.support
         let place = folder.appending(path: database + side)
         try plant(place, to: outside.root.appending(path: "nobody"))
-        #expect {
+        expectError(naming: database + side) {
             let engine = try container.engine()
             _ = try engine.open(key)
             _ = try engine.items()
-        } throws: { error in
-            "\(error)".contains(database + side)
+
         }
         try expectNothingOutsideHasChanged()
-        try FileManager.default.removeItem(at: place)
+        try place.remove()
         #expect(try container.engine().open(key).value != nil)
     }
 
@@ -91,13 +87,9 @@ import Testing
         let second = outside.root.appending(path: "second")
         try FileManager.default.linkItem(at: ledger, to: second)
         let before = try Data(contentsOf: second)
-        #expect {
-            _ = try container.engine().open(key)
-        } throws: { error in
-            "\(error)".contains(CacheLayout.ledger)
-        }
+        expectError(naming: CacheLayout.ledger) { _ = try container.engine().open(key) }
         #expect(try Data(contentsOf: second) == before)
-        try FileManager.default.removeItem(at: second)
+        try second.remove()
         #expect(try container.engine().open(key).value != nil)
     }
 
@@ -131,7 +123,7 @@ import Testing
         _ = try engine.items()
         try plant(container.catalog, to: outside.root.appending(path: "file"))
         if kind == "pipe" {
-            try FileManager.default.removeItem(at: container.catalog)
+            try container.catalog.remove()
             try #require(mkfifo(container.catalog.path, 0o600) == 0)
         }
         #expect(throws: CacheError.self) { _ = try CatalogView.look(in: engine.folders) }
@@ -143,18 +135,17 @@ import Testing
     func aPipeInThePlaceOfASideFileIsAnErrorAndNobodyWaits(_ database: String, _ side: String) throws {
         let folder = database == CacheLayout.catalog ? container.caches : container.support
         let place = folder.appending(path: database + side)
-        if FileManager.default.fileExists(atPath: place.path) {
-            try FileManager.default.removeItem(at: place)
+        if place.exists {
+            try place.remove()
         }
         try #require(mkfifo(place.path, 0o600) == 0)
-        #expect {
+        expectError(naming: place.lastPathComponent) {
             let engine = try container.engine()
             _ = try engine.items()
             _ = try engine.open(key)
-        } throws: { error in
-            "\(error)".contains(place.lastPathComponent)
+
         }
-        try FileManager.default.removeItem(at: place)
+        try place.remove()
         #expect(try container.engine().open(key).value != nil)
     }
 
@@ -173,27 +164,19 @@ import Testing
         let folder = container.caches.appending(path: "items/\(CacheLayout.folder(of: other.hash).string)")
         try plant(folder, to: outside.root)
         let engine = try container.engine()
-        #expect {
-            _ = try engine.store(noise(100), other)
-        } throws: { error in
-            "\(error)".contains("items/\(folder.lastPathComponent)")
-        }
+        expectError(naming: "items/\(folder.lastPathComponent)") { _ = try engine.store(noise(100), other) }
         try expectNothingOutsideHasChanged()
         #expect(try engine.content(key) == prose(9000))
-        try FileManager.default.removeItem(at: folder)
+        try folder.remove()
         #expect(try engine.store(noise(100), other).isStored)
     }
 
     @Test func inThePlaceOfStagingItIsAnErrorThatNamesIt() throws {
-        let staging = container.support.appending(path: "staging")
+        let staging = container.staging
         try plant(staging, to: outside.root)
-        #expect {
-            _ = try container.engine()
-        } throws: { error in
-            "\(error)".contains("staging")
-        }
+        expectError(naming: "staging") { _ = try container.engine() }
         try expectNothingOutsideHasChanged()
-        try FileManager.default.removeItem(at: staging)
+        try staging.remove()
         #expect(try container.engine().open(key).value != nil)
     }
 
@@ -203,24 +186,20 @@ import Testing
         try plant(
             container.support.appending(path: "staging/\(lock)"), to: outside.root.appending(path: target))
         let engine = try container.engine()
-        #expect {
-            _ = try engine.open(key)
-        } throws: { error in
-            "\(error)".contains(lock)
-        }
+        expectError(naming: lock) { _ = try engine.open(key) }
         try expectNothingOutsideHasChanged()
         #expect(try engine.content(key) == prose(9000))
     }
 
     @Test func whereRoomIsKeptAnotherNameOfAFileIsReplaced() throws {
-        let staging = container.support.appending(path: "staging")
+        let staging = container.staging
         let rooms = (0..<8).map { staging.appending(path: "room-\($0).lock") }
-        for room in rooms { try FileManager.default.removeItem(at: room) }
+        for room in rooms { try room.remove() }
         try FileManager.default.linkItem(at: outside.root.appending(path: "file"), to: rooms[3])
         let engine = try container.engine()
         #expect(try engine.open(key).value != nil)
         try engine.close()
-        #expect(rooms.allSatisfy { FileManager.default.fileExists(atPath: $0.path) })
+        #expect(rooms.allSatisfy { $0.exists })
         // What was planted is gone, not lengthened or filled.
         let file = try FileManager.default.attributesOfItem(atPath: outside.root.appending(path: "file").path)
         #expect(file[.referenceCount] as? Int == 1)

@@ -141,8 +141,7 @@ import Testing
 
     @Test func nothingOutsideIsTouched() throws {
         let seed = TestRun.seed
-        let sound = Self.work(
-            try TemporaryContainer(in: .fastTemporaryFolder), attackedAt: -1, { _ in })
+        let sound = Self.work(try TemporaryContainer(in: .fastTemporaryFolder), attackedAt: -1, { _ in })
         #expect(sound.shapes.count > 200)
         #expect(sound.work.failures == [])
         var record = AttackRecord("attackers.replaced-paths", of: "runs of everything with a path replaced")

@@ -14,6 +14,8 @@ import Testing
 
 /// A folder of the cache that others own or may write to is refused by its name, and left as it is.
 @Suite struct RootTests {
+    private let container = TemporaryContainer.make()
+
     enum Root: CaseIterable {
         case caches, support
 
@@ -38,7 +40,6 @@ import Testing
 
     @Test(arguments: Root.allCases, [0o777, 0o770, 0o702, 0o1777] as [mode_t])
     func whereOthersMayWriteNothingIsStored(root: Root, mode: mode_t) throws {
-        let container = try TemporaryContainer()
         try container.engine().close()
         try #require(chmod(root.url(in: container).path, mode) == 0)
         try expectRefused(root, container)
@@ -50,7 +51,6 @@ import Testing
         .enabled(if: LiveFileSystem().userID == 0, "Giving a folder away needs root."),
         arguments: Root.allCases)
     func somebodyElsesFolderIsNotUsed(root: Root) throws {
-        let container = try TemporaryContainer()
         try container.engine().close()
         try #require(chown(root.url(in: container).path, 65_534, 65_534) == 0)
         try expectRefused(root, container)
@@ -59,9 +59,8 @@ import Testing
     /// Documents may be on a volume that others write to.
     @Test(.enabled(if: MountedFolder.isPossible, "Mounting a volume needs root."))
     func somebodyElsesStagingIsNotUsed() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
-        let folder = container.documents.appending(path: "Volume")
+        let folder = container.document("Volume")
         let volume = try MountedFolder(.tmpfs, at: folder)
         try withExtendedLifetime(volume) {
             try engine.store(prose(5000), "key", in: "Volume")
@@ -69,12 +68,7 @@ import Testing
             try FileManager.default.createDirectory(at: staging, withIntermediateDirectories: false)
             for (owner, mode) in [(65_534, 0o700), (0, 0o770), (0, 0o707)] as [(uid_t, mode_t)] {
                 try #require(chown(staging.path, owner, 0) == 0 && chmod(staging.path, mode) == 0)
-                #expect {
-                    try engine.open("key")
-                } throws: { error in
-                    guard case CacheError.destination(_, let cause) = error else { return false }
-                    return cause.errno == .notPermitted
-                }
+                expectDestinationError(.notPermitted) { try engine.open("key") }
                 #expect(try container.files(below: folder).isEmpty)
             }
             try #require(chown(staging.path, 0, 0) == 0 && chmod(staging.path, 0o700) == 0)
@@ -83,7 +77,6 @@ import Testing
     }
 
     @Test func whatTheCacheMakesIsForItsUserAlone() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         try engine.store(prose(5000), "kept")
         try engine.store(prose(5000), "opened", to: .applicationSupport)

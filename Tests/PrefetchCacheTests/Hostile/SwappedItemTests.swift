@@ -11,11 +11,7 @@ import Testing
         case read, range, stream, open, openSeveral, metadata
     }
 
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     private func key(_ number: Int) throws -> ItemKey { try ItemKey(number: number) }
 
@@ -29,9 +25,9 @@ import Testing
         for pair in 0..<pairs {
             let (left, right) = (container.item(try key(2 * pair)), container.item(try key(2 * pair + 1)))
             let aside = container.root.appending(path: "aside")
-            try FileManager.default.moveItem(at: left, to: aside)
-            try FileManager.default.moveItem(at: right, to: left)
-            try FileManager.default.moveItem(at: aside, to: right)
+            try left.move(to: aside)
+            try right.move(to: left)
+            try aside.move(to: right)
         }
         return engine
     }
@@ -51,7 +47,7 @@ import Testing
                 !isServed && (miss ?? .damaged(.damaged(.key))) == .damaged(.damaged(.key)), "\(question)")
             let quarantined = try container.caches.appending(
                 path: "quarantine/\(key(number).hash.inQuarantine.hexadecimal)")
-            #expect(FileManager.default.fileExists(atPath: quarantined.path), "\(question)")
+            #expect(quarantined.exists, "\(question)")
         }
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
         #expect(try container.files(below: container.documents) == [])
@@ -93,11 +89,10 @@ import Testing
         let keys: [ItemKey] = ["left", "right", "good"]
         for key in keys { try engine.store(prose(500), key) }
         try engine.close()
-        try FileManager.default.removeItem(at: container.item("left"))
-        try FileManager.default.createDirectory(
-            at: container.item("left").deletingLastPathComponent(), withIntermediateDirectories: true)
-        try FileManager.default.moveItem(at: container.item("right"), to: container.item("left"))
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.item("left").remove()
+        try container.item("left").deletingLastPathComponent().makeFolder()
+        try container.item("right").move(to: container.item("left"))
+        try container.catalog.remove()
         let next = try container.engine()
         #expect(try next.items().map(\.key) == ["good"])
         #expect(try next.statistics().quarantinedItems == 1)

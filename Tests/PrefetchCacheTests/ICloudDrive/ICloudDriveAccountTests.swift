@@ -10,11 +10,7 @@ import Testing
 
 /// iCloud Drive that is not there, and whom the cache shares it with.
 @Suite struct ICloudDriveAccountTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     /// The container of a user without an account.
     private func areas() throws -> StorageAreas {
@@ -42,8 +38,7 @@ import Testing
 
     @Test func whatWasAskedForIsRefusedBeforeItIsDownloaded() throws {
         let engine = try container.engine(areas: areas())
-        var metadata = ItemMetadata("key", to: .iCloudDrive)
-        metadata.intent = .userRequested
+        let metadata = ItemMetadata("key", to: .iCloudDrive, intent: .userRequested)
         let requested = metadata
         #expect(throws: unavailable) {
             _ = try engine.beginStore(requested, encoding: .automatic, expectedLength: 9)
@@ -69,11 +64,7 @@ import Testing
 
     /// An interrupted promotion waits for the account, and the cache opens without it.
     @Test func anInterruptedPromotionWaits() throws {
-        let failing = InterceptingFileSystem { operation throws(FileSystemError) in
-            if operation.kind == .rename, operation.newName == "key" {
-                throw FileSystemError("rename", errno: .ioError)
-            }
-        }
+        let failing = InterceptingFileSystem(failing: .ioError) { $0.kind == .rename && $0.newName == "key" }
         do {
             let engine = try container.engine(fileSystem: failing)
             try engine.store(noise(5000), "key", to: .iCloudDrive)
@@ -96,17 +87,8 @@ import Testing
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(5000), "key", to: .iCloudDrive, encoding: .forced(encoding))
         let iCloudDrive = container.iCloudDrive.path + "/"
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .rename, operation.newPath?.hasPrefix(iCloudDrive) == true {
-                throw FileSystemError("rename", errno: .improperLink)
-            }
-        }
-        #expect {
-            try engine.open("key")
-        } throws: { error in
-            guard case CacheError.destination(_, let cause) = error else { return false }
-            return cause.errno == .improperLink
-        }
+        fileSystem.fail(.improperLink) { $0.kind == .rename && $0.newPath?.hasPrefix(iCloudDrive) == true }
+        expectDestinationError(.improperLink) { try engine.open("key") }
         #expect(try engine.content("key") == prose(5000))
         #expect(try FileManager.default.contentsOfDirectory(atPath: container.iCloudDrive.path).isEmpty)
     }

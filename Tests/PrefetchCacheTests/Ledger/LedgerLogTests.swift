@@ -12,13 +12,12 @@ import Testing
 
 /// The write-ahead log of the ledger.
 @Suite struct LedgerLogTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let fileSystem = InterceptingFileSystem()
     private let root: Directory
     private let ledger: Ledger
 
     init() throws {
-        container = try TemporaryContainer()
         let path = FilePath(container.support.path)
         root = try .openOrCreate(path, permissions: CacheLayout.folderPermissions, in: fileSystem)
         ledger = Ledger(in: root, at: path)
@@ -58,9 +57,7 @@ import Testing
             try FileManager.default.copyItem(
                 atPath: container.support.path + "/ledger.sqlite" + ending, toPath: copy.path + ending)
         }
-        let queue = try DatabaseQueue(path: copy.path)
-        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM promotion") } == count)
-        try queue.close()
+        #expect(try copy.integer(sql: "SELECT COUNT(*) FROM promotion") == Int64(count))
     }
 
     /// Otherwise every read would go by the bytes from then on, and nobody learn of it.
@@ -94,7 +91,7 @@ import Testing
     @Test(arguments: [ENOSPC, EDQUOT])
     func aVolumeWithoutRoomIsNamedAsTheCause(errno: CInt) throws {
         try ledger.put(entry(0))
-        let file = container.support.appending(path: "ledger.sqlite")
+        let file = container.ledger
         let noRoom = FileSystemError("write", path: FilePath(file.path), errno: .noSpace)
         try SQLiteFaults.failing(.write, of: URL(filePath: file.path + "-wal"), errno: errno) {
             #expect(throws: CacheError.fileSystem(noRoom)) { try ledger.put(entry(1)) }
@@ -107,7 +104,7 @@ import Testing
     @Test func noEntryFailsBecauseTheLogCannotBeCopied() throws {
         try ledger.put(entry(0))
         try ledger.checkpoint()
-        try SQLiteFaults.failing(.write, of: container.support.appending(path: "ledger.sqlite"), errno: EIO) {
+        try SQLiteFaults.failing(.write, of: container.ledger, errno: EIO) {
             for number in 1..<100 { try ledger.put(entry(number)) }
             #expect(throws: CacheError.self) { try ledger.checkpoint() }
             #expect(ledger.needsCheckpoint)
@@ -117,11 +114,7 @@ import Testing
     }
 
     @Test func whoeverHasNoRoomForALongLogHasAShortOne() throws {
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .write, operation.name == "ledger.sqlite-wal" {
-                throw FileSystemError("pwrite", errno: .diskQuotaExceeded)
-            }
-        }
+        fileSystem.fail(.diskQuotaExceeded) { $0.kind == .write && $0.name == "ledger.sqlite-wal" }
         try ledger.put(entry(0))
         #expect(try ledger.entry(for: entry(0).key) == entry(0))
         #expect(try #require(try logLength) < 64 << 10)
@@ -135,9 +128,7 @@ import Testing
     /// sqlite.org/wal.html#walresetbug
     @Test func theLockIsTakenBeforeAnythingIsEntered() throws {
         try ledger.put(entry(0))
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .lock { throw FileSystemError("flock", errno: .ioError) }
-        }
+        fileSystem.fail { $0.kind == .lock }
         #expect(throws: CacheError.self) { try ledger.put(entry(1)) }
         #expect(throws: CacheError.self) { try ledger.remove(entry(0)) }
         #expect(throws: CacheError.self) { try ledger.checkpoint() }

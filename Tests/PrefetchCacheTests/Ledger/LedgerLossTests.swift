@@ -9,20 +9,19 @@ import Testing
 
 /// Contract 9, second half: losing the ledger costs exactly-once, never promoted bytes.
 @Suite struct LedgerLossTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         try engine.store(prose(5000), "one")
         _ = try engine.open("one")
     }
 
-    private var ledger: URL { container.support.appending(path: "ledger.sqlite") }
+    private var ledger: URL { container.ledger }
 
     @Test func aLedgerThatIsRemovedUnderAnOpenHandleIsMadeAnew() throws {
-        try FileManager.default.removeItem(at: ledger)
+        try ledger.remove()
         try engine.store(prose(6000), "two")
         #expect(try engine.open("two").value?.isFirstOpen == true)
         #expect(try container.engine().open("two").value?.isFirstOpen == false)
@@ -33,16 +32,14 @@ import Testing
         try engine.maintain()
         let copy = container.root.appending(path: "copy.sqlite")
         try FileManager.default.copyItem(at: ledger, to: copy)
-        let queue = try DatabaseQueue(path: copy.path)
-        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM promotion") } == 1)
-        try queue.close()
+        #expect(try copy.integer(sql: "SELECT COUNT(*) FROM promotion") == 1)
         try engine.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: container.support.path)
         #expect(names.filter { $0.hasPrefix("ledger") } == ["ledger.sqlite"])
     }
 
     @Test func theSameContentIsAdoptedWhenItIsOpenedAgain() throws {
-        try FileManager.default.removeItem(at: ledger)
+        try ledger.remove()
         try engine.store(prose(5000), "one")
         #expect(try engine.open("one").value?.path.lastComponent?.string == "one")
         #expect(try container.files(below: container.documents) == ["one"])

@@ -9,11 +9,7 @@ import Testing
 
 /// What the ledger remembers of a file when its item is gone: where it came from, and who wanted it.
 @Suite struct ProvenanceTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     private static let metadata = ItemMetadata(
         key: "film", source: "feed", destination: .documents("Film.mp4", backup: .exclude),
@@ -42,9 +38,7 @@ import Testing
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func anOpenedFileKeepsWhereItCameFrom(encoding: ItemEncoding) throws {
         let engine = try container.engine()
-        _ = try prose(9000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: Self.metadata, encoding: .forced(encoding))
-        }
+        try engine.store(prose(9000), as: Self.metadata, encoding: .forced(encoding))
         let opened = try #require(try engine.open("film").value)
         expectProvenance(opened)
         #expect(opened.isAdopted == false)
@@ -62,36 +56,29 @@ import Testing
         var metadata = Self.metadata
         metadata.intent = .userRequested
         let engine = try container.engine()
-        _ = try prose(9000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(prose(9000), as: metadata)
         expectProvenance(try promotedFile(engine), .userRequested)
     }
 
     @Test func anAdoptedFileSaysSo() throws {
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        try prose(9000).write(to: container.documents.appending(path: "Film.mp4"))
+        try container.document("Film.mp4").place(prose(9000))
         let engine = try container.engine()
-        _ = try prose(9000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: Self.metadata, encoding: .automatic)
-        }
+        try engine.store(prose(9000), as: Self.metadata)
         let opened = try #require(try engine.open("film").value)
         #expect(opened.isAdopted == true)
         expectProvenance(opened)
         // Its loss would be the user's.
-        try FileManager.default.removeItem(at: opened.url)
+        try opened.url.remove()
         #expect(try !promotedFile(engine).isLost)
     }
 
     @Test func onlyAMissingExcludedFileIsLost() throws {
         let engine = try container.engine()
-        _ = try prose(9000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: Self.metadata, encoding: .automatic)
-        }
+        try engine.store(prose(9000), as: Self.metadata)
         try engine.store(prose(5000), "included")
         let files = [try engine.open("film").value, try engine.open("included").value]
         #expect(try engine.promotedFiles().allSatisfy { !$0.isLost })
-        for file in files.compactMap(\.self) { try FileManager.default.removeItem(at: file.url) }
+        for file in files.compactMap(\.self) { try file.url.remove() }
         #expect(try engine.promotedFiles().filter(\.isLost).map(\.key) == ["film"])
     }
 
@@ -99,14 +86,9 @@ import Testing
     @Test func anItemThatReturnsToTheCacheKeepsWhereItCameFrom() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        _ = try prose(9000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: Self.metadata, encoding: .forced(.identity))
-        }
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.newPath?.contains("/Documents/") ?? false,
-                operation.newName != CacheLayout.nonexistent.string
-            else { return }
-            throw FileSystemError("rename", errno: .invalidArgument)
+        try engine.store(prose(9000), as: Self.metadata, encoding: .forced(.identity))
+        fileSystem.fail(.invalidArgument) {
+            $0.newPath?.contains("/Documents/") ?? false && $0.newName != CacheLayout.nonexistent.string
         }
         #expect(throws: CacheError.self) { try engine.open("film") }
         #expect(try engine.ledger.entry(for: "film")?.state == .intent)
@@ -125,16 +107,11 @@ import Testing
     func aRowThatNobodyWroteHarmsNoFile(change: String) throws {
         do {
             let engine = try container.engine()
-            _ = try prose(9000).withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: Self.metadata, encoding: .automatic)
-            }
+            try engine.store(prose(9000), as: Self.metadata)
             _ = try engine.open("film")
         }
-        let queue = try DatabaseQueue(path: container.support.appending(path: "ledger.sqlite").path)
-        try queue.write { try $0.execute(sql: "UPDATE promotion SET \(change)") }
-        try queue.close()
+        try container.ledger.execute(sql: "UPDATE promotion SET \(change)")
         _ = try container.engine().promotedFiles()
-        #expect(
-            try Data(contentsOf: container.documents.appending(path: "Film.mp4")) == prose(9000))
+        #expect(try Data(contentsOf: container.document("Film.mp4")) == prose(9000))
     }
 }

@@ -9,15 +9,9 @@ import Testing
 /// A ledger that comes from a backup: older than the files, in a container at another path, and with
 /// files missing. Nothing that it says of inodes holds.
 @Suite struct RestoredLedgerTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     private var documents: URL { container.documents }
-
-    private func document(_ name: String) -> URL { documents.appending(path: name) }
 
     private func identity(_ url: URL) throws -> (inode: UInt64, birthTime: Int64?) {
         let live = LiveFileSystem()
@@ -33,14 +27,10 @@ import Testing
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(5000), "Doc.txt", encoding: .forced(encoding))
         let folder = documents.path
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .synchronize, operation.name == folder {
-                throw FileSystemError("fsync", errno: .ioError)
-            }
-        }
+        fileSystem.fail { $0.kind == .synchronize && $0.name == folder }
         #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
         #expect(try engine.ledger.entry(for: "Doc.txt")?.state == .intent)
-        #expect(try Data(contentsOf: document("Doc.txt")) == prose(5000))
+        #expect(try Data(contentsOf: container.document("Doc.txt")) == prose(5000))
         return try container.engine()
     }
 
@@ -57,13 +47,12 @@ import Testing
         try before.close()
 
         let restored = try TemporaryContainer()
-        try FileManager.default.createDirectory(
-            at: restored.support.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try restored.support.deletingLastPathComponent().makeFolder()
         try FileManager.default.copyItem(at: container.documents, to: restored.documents)
         try FileManager.default.copyItem(at: container.support, to: restored.support)
-        try FileManager.default.removeItem(at: restored.support.appending(path: "staging"))
-        try FileManager.default.removeItem(at: restored.documents.appending(path: "gone"))
-        try FileManager.default.removeItem(at: restored.documents.appending(path: "Lost"))
+        try restored.support.appending(path: "staging").remove()
+        try restored.documents.appending(path: "gone").remove()
+        try restored.documents.appending(path: "Lost").remove()
 
         let engine = try restored.engine()
         let expected = [
@@ -93,7 +82,7 @@ import Testing
         let engine = try container.engine()
         try engine.store(prose(400), "older")
         _ = try engine.open("older")
-        let ledger = container.support.appending(path: "ledger.sqlite")
+        let ledger = container.ledger
         let backup = try Data(contentsOf: ledger)
         try engine.store(prose(5000), "Doc.txt", in: "Podcasts")
         let first = try #require(try engine.open("Doc.txt").value)
@@ -101,7 +90,7 @@ import Testing
         try backup.write(to: ledger)
 
         let next = try container.engine()
-        guard case .miss(.absent) = try next.open("Doc.txt") else { Issue.record("a hit"); return }
+        #expect(try next.open("Doc.txt").miss == .absent)
         try next.store(prose(5000), "Doc.txt", in: "Podcasts")
         #expect(try next.open("Doc.txt").value?.path == first.path)
         #expect(try container.files(below: documents) == ["Podcasts/Doc.txt", "older"])
@@ -123,9 +112,9 @@ import Testing
     @Test(arguments: [prose(5000, seed: 2), prose(40)], [false, true])
     func anInodeAloneClaimsNobodysFile(foreign: Data, knowsABirthTime: Bool) throws {
         let engine = try interrupted()
-        try FileManager.default.removeItem(at: document("Doc.txt"))
-        try foreign.write(to: document("Doc.txt"))
-        let other = try identity(document("Doc.txt"))
+        try container.document("Doc.txt").remove()
+        try foreign.write(to: container.document("Doc.txt"))
+        let other = try identity(container.document("Doc.txt"))
         var row = try #require(try engine.ledger.entry(for: "Doc.txt"))
         row.inode = other.inode
         if !knowsABirthTime { row.birthTime = nil }
@@ -136,39 +125,37 @@ import Testing
         let opened = try #require(try engine.open("Doc.txt").value)
         #expect(opened.path.lastComponent?.string == "Doc (2).txt")
         #expect(try Data(contentsOf: opened.url) == prose(5000))
-        #expect(try Data(contentsOf: document("Doc.txt")) == foreign)
+        #expect(try Data(contentsOf: container.document("Doc.txt")) == foreign)
     }
 
     @Test func withoutACopyAnIntentThatClaimsNothingIsDropped() throws {
         let engine = try interrupted()
         #expect(try engine.remove("Doc.txt"))
-        try FileManager.default.removeItem(at: document("Doc.txt"))
-        try Data("mine".utf8).write(to: document("Doc.txt"))
+        try container.document("Doc.txt").remove()
+        try Data("mine".utf8).write(to: container.document("Doc.txt"))
         var row = try #require(try engine.ledger.entry(for: "Doc.txt"))
-        row.inode = try identity(document("Doc.txt")).inode
+        row.inode = try identity(container.document("Doc.txt")).inode
         try engine.ledger.put(row)
-        guard case .miss(.absent) = try engine.open("Doc.txt") else { Issue.record("a hit"); return }
+        #expect(try engine.open("Doc.txt").miss == .absent)
         #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
-        #expect(try Data(contentsOf: document("Doc.txt")) == Data("mine".utf8))
+        #expect(try Data(contentsOf: container.document("Doc.txt")) == Data("mine".utf8))
     }
 
     /// The same inode, created at the same time: its user has changed it since the crash.
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func aFileThatItsUserChangedBeforeRecoveryIsStillIt(encoding: ItemEncoding) throws {
         let engine = try interrupted(encoding)
-        let file = try identity(document("Doc.txt"))
+        let file = try identity(container.document("Doc.txt"))
         guard file.birthTime != nil else { return }
         let row = try #require(try engine.ledger.entry(for: "Doc.txt"))
         #expect(row.inode == file.inode)
         #expect(row.birthTime == file.birthTime)
 
-        let handle = try FileHandle(forWritingTo: document("Doc.txt"))
-        try handle.write(contentsOf: Data("edited".utf8))
-        try handle.close()
-        let edited = try Data(contentsOf: document("Doc.txt"))
+        try container.document("Doc.txt").overwrite(Data("edited".utf8))
+        let edited = try Data(contentsOf: container.document("Doc.txt"))
         #expect(edited != prose(5000))
         #expect(try engine.open("Doc.txt").value?.path.lastComponent?.string == "Doc.txt")
-        #expect(try Data(contentsOf: document("Doc.txt")) == edited)
+        #expect(try Data(contentsOf: container.document("Doc.txt")) == edited)
         #expect(try container.files(below: documents) == ["Doc.txt"])
         #expect(try engine.items().isEmpty)
     }
@@ -176,21 +163,18 @@ import Testing
     /// A number that the name has already is not a part of the name.
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func aRecoveredPromotionGoesOnCounting(encoding: ItemEncoding) throws {
-        try FileManager.default.createDirectory(at: documents, withIntermediateDirectories: true)
-        try Data("foreign".utf8).write(to: document("Doc.txt"))
-        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
-            if operation.newName == "Doc (2).txt" { throw FileSystemError("rename", errno: .ioError) }
-        }
+        try documents.makeFolder()
+        try Data("foreign".utf8).write(to: container.document("Doc.txt"))
+        let fileSystem = InterceptingFileSystem(failing: .ioError) { $0.newName == "Doc (2).txt" }
         let dying = try container.engine(fileSystem: fileSystem)
         try dying.store(prose(5000), "Doc.txt", encoding: .forced(encoding))
         #expect(throws: CacheError.self) { try dying.open("Doc.txt") }
         #expect(try dying.ledger.entry(for: "Doc.txt")?.name == "Doc (2).txt")
-        try Data("foreign, too".utf8).write(to: document("Doc (2).txt"))
+        try Data("foreign, too".utf8).write(to: container.document("Doc (2).txt"))
 
         let opened = try #require(try container.engine().open("Doc.txt").value)
         #expect(opened.path.lastComponent?.string == "Doc (3).txt")
         #expect(try Data(contentsOf: opened.url) == prose(5000))
-        #expect(
-            try container.files(below: documents) == ["Doc (2).txt", "Doc (3).txt", "Doc.txt"])
+        #expect(try container.files(below: documents) == ["Doc (2).txt", "Doc (3).txt", "Doc.txt"])
     }
 }

@@ -18,7 +18,7 @@ import Testing
     }
 
     private func incoming() throws -> [String] {
-        try container.files(below: container.caches.appending(path: "incoming"))
+        try container.files(below: container.incoming)
     }
 
     private func writers(_ engine: Engine) throws -> [String: Int64] {
@@ -37,10 +37,8 @@ import Testing
         try first.close()
         #expect(try incoming().isEmpty)
         #expect(try writers(second).isEmpty)
-        guard case .stored = try second.store(noise(4 << 20), "late") else {
-            Issue.record("refused because of a cache that was closed")
-            return
-        }
+        #expect(
+            try second.store(noise(4 << 20), "late").isStored, "refused because of a cache that was closed")
         #expect(try container.chargedOnDisk() <= budget.bytes)
         #expect(store.end != nil)
     }
@@ -88,37 +86,24 @@ import Testing
         let first = try container.engine(fileSystem: fileSystem)
         let store = try first.begin("under way", expectedLength: 6 << 20)
         try store.append(mebibytes: 5)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .unlink { throw FileSystemError("unlinkat", errno: .ioError) }
-        }
+        fileSystem.fail { $0.kind == .unlink }
         try first.close()
         #expect(try incoming().contains { $0.hasSuffix("-1") })
         #expect(try writers(second)[first.environment.session].map { $0 >= 5 << 20 } == true)
         // Who is refused because of it finds the lock free, and removes what is left.
-        guard case .stored = try second.store(noise(4 << 20), "late") else {
-            Issue.record("refused because of a cache that was closed")
-            return
-        }
+        #expect(
+            try second.store(noise(4 << 20), "late").isStored, "refused because of a cache that was closed")
         #expect(try container.chargedOnDisk() <= budget.bytes)
         #expect(try !incoming().contains { $0.hasSuffix("-1") })
     }
 
     @Test func anItemThatTheUserAskedForIsGivenUpAsWell() throws {
         let engine = try container.engine()
-        var metadata = ItemMetadata("asked for")
-        metadata.intent = .userRequested
-        guard
-            case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .automatic, expectedLength: 3 << 20)
-        else {
-            Issue.record("refused")
-            return
-        }
+        let store = try engine.beginDelivery("asked for", expectedLength: 3 << 20)
         try store.append(mebibytes: 2)
-        let staging = container.support.appending(path: "staging")
-        #expect(try container.files(below: staging).contains { !$0.hasSuffix(".lock") })
+        #expect(try container.staged() != [])
         try engine.close()
-        #expect(try !container.files(below: staging).contains { !$0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
         #expect(throws: CacheError.closed) { try store.commit() }
     }
 
@@ -128,19 +113,14 @@ import Testing
         let store = try engine.begin("key", expectedLength: 3 << 20)
         try store.append(mebibytes: 2)
         let closing = DispatchSemaphore(value: 0)
-        let hasBegun = Atomic<Bool>(false)
-        fileSystem.intercept { operation in
-            guard operation.kind == .rename, !hasBegun.exchange(true, ordering: .relaxed) else { return }
+        fileSystem.once(before: { $0.kind == .rename }) {
             Thread.detachNewThread {
                 do { try engine.close() } catch { Issue.record(error) }
                 closing.signal()
             }
             while engine.usage.isOpen { sched_yield() }
         }
-        guard case .stored = try store.commit() else {
-            Issue.record("refused")
-            return
-        }
+        #expect(try store.commit().isStored)
         closing.wait()
         let reader = try container.engine()
         #expect(try writers(reader).isEmpty)
@@ -173,13 +153,8 @@ import Testing
         // What is left of the schedule finds the cache closed.
         while !hasEnded.load(ordering: .sequentiallyConsistent) { sched_yield() }
         #expect(throws: CacheError.closed) { try engine.catalog.reading { _ in } }
-        let queueOfFile = try DatabaseQueue(path: container.catalog.path)
-        let rows = try queueOfFile.read { database in
-            try Int.fetchOne(
-                database, sql: "SELECT (SELECT COUNT(*) FROM writer) + (SELECT COUNT(*) FROM unflushed)")
-        }
-        try queueOfFile.close()
-        #expect(rows == 0, "written to after it was closed")
+        let rows = "SELECT (SELECT COUNT(*) FROM writer) + (SELECT COUNT(*) FROM unflushed)"
+        #expect(try container.catalog.integer(sql: rows) == 0, "written to after it was closed")
     }
 
     @Test func aCallIsWaitedForAndNoneIsLetInAfterwards() throws {

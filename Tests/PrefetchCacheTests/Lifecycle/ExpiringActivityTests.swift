@@ -6,11 +6,7 @@ import Testing
 
 /// Work that the system lets a process finish, and what becomes of it when the time is up.
 @Suite struct ExpiringActivityTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     /// What the system does with an activity.
     private final class System: Sendable {

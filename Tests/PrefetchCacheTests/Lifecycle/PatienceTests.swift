@@ -11,12 +11,11 @@ import Testing
 
 /// How long a call waits, by a clock that goes on by a second whenever it is read.
 @Suite struct PatienceTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let folder: Directory
     private let clock = Clock()
 
     init() throws {
-        container = try TemporaryContainer()
         folder = try .openOrCreate(
             FilePath(container.root.path), permissions: .ownerReadWriteExecute, in: LiveFileSystem())
     }

@@ -52,8 +52,7 @@ import Testing
             let item = container.item("pinned").lastPathComponent
             let kept = try await writer("kept", in: cache, keepingPartial: true)
             let dropped = try await writer("dropped", in: cache, keepingPartial: false)
-            var asked = ItemMetadata("asked for")
-            asked.intent = .userRequested
+            let asked = ItemMetadata("asked for", intent: .userRequested)
             guard case .writer(let delivery) = try await cache.beginStoring(asked) else {
                 Issue.record("refused")
                 return
@@ -86,9 +85,7 @@ import Testing
 
     @Test func otherProcessesHaveItToThemselves() async throws {
         let cache = try await suspended()
-        let queue = try DatabaseQueue(path: container.catalog.path)
-        try await queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE; ROLLBACK") }
-        try queue.close()
+        try container.catalog.execute(sql: "BEGIN EXCLUSIVE; ROLLBACK")
         let evicted = try Cachectl.run(["evict", "--all"], in: container)
         #expect(evicted.status == 0, "\(evicted.errors)")
         try await cache.resume()
@@ -100,13 +97,8 @@ import Testing
     /// As after closing it.
     @Test func aProcessThatIsKilledMeanwhileLeavesNothingToRecover() async throws {
         let cache = try await suspended()
-        let queue = try DatabaseQueue(path: container.catalog.path)
-        let rows = try await queue.read { database in
-            try Int.fetchOne(
-                database, sql: "SELECT (SELECT COUNT(*) FROM writer) + (SELECT COUNT(*) FROM unflushed)")
-        }
-        try queue.close()
-        #expect(rows == 0)
+        let rows = "SELECT (SELECT COUNT(*) FROM writer) + (SELECT COUNT(*) FROM unflushed)"
+        #expect(try container.catalog.integer(sql: rows) == 0)
         #expect(try container.files(below: container.incoming).isEmpty)
         let fileSystem = InterceptingFileSystem()
         let listings = Mutex<[String]>([])
@@ -251,7 +243,7 @@ import Testing
     @Test func aMigrationGoesOn() async throws {
         let cache = try await container.cache()
         let folder = container.root.appending(path: "old")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try folder.makeFolder()
         for number in 0..<4 { try prose(1000).write(to: folder.appending(path: "\(number)")) }
         let engine = try await cache.engine.running().engine
         let suspending = Mutex<Task<Void, any Error>?>(nil)
@@ -376,7 +368,7 @@ import Testing
 
     @Test func foldersThatWereRemovedAreMadeAnew() async throws {
         let cache = try await suspended()
-        try FileManager.default.removeItem(at: container.root.appending(path: "Library"))
+        try container.root.appending(path: "Library").remove()
         try await cache.resume()
         #expect(try await cache.read("key") == nil)
         #expect(try await cache.store(prose(10), as: ItemMetadata("key")).isStored)
@@ -427,9 +419,7 @@ import Testing
         _ = try engine.open("key")
         try engine.close()
         let call = Task { try await cache.promotedFiles() }
-        let queue = try DatabaseQueue(path: container.support.appending(path: "ledger.sqlite").path)
-        try await queue.write { try $0.execute(sql: "PRAGMA user_version = 99") }
-        try queue.close()
+        try container.ledger.execute(sql: "PRAGMA user_version = 99")
         try await cache.resume()
         await #expect(throws: CacheError.newerLedger(version: 99)) { try await call.value }
         try await cache.close()

@@ -11,6 +11,8 @@ import Testing
 
 /// Who waits for the catalog, or for a processor, keeps nobody else from working.
 @Suite(.timeLimit(.minutes(2))) struct WaitingTests {
+    private let container = TemporaryContainer.make()
+
     @Test func callsThatWaitForTheCatalogDoNotTakeTheThreadsOfReads() async throws {
         // Of its own, so that it does not wait for other tests between the calls.
         try await withTaskExecutorPreference(BlockingExecutor(width: 2)) {
@@ -55,7 +57,6 @@ import Testing
     }
 
     @Test func anItemThatIsBeingEvictedIsRead() throws {
-        let container = try TemporaryContainer()
         let engine = try container.engine()
         try engine.store(noise(1000), "key")
         try engine.store(prose(5000), "text")
@@ -72,13 +73,11 @@ import Testing
     }
 
     @Test func whoHoldsTheCatalogIsNamed() throws {
-        let container = try TemporaryContainer()
         let now = Atomic<Int>(0)
         let engine = try container.engine()
-        var environment = engine.environment
         // It has waited for 5 seconds at the sixth look.
-        environment.uptime = { .seconds(now.wrappingAdd(1, ordering: .relaxed).newValue) }
-        let waiting = try Engine(areas: container.areas(), environment: environment)
+        let waiting = try container.engine(
+            uptime: { .seconds(now.wrappingAdd(1, ordering: .relaxed).newValue) })
         try engine.store(noise(1000), "key")
         try engine.flush()
         _ = try waiting.statistics()
@@ -151,10 +150,7 @@ import Testing
     @Test(.enabled(if: TestRun.isLong, "takes 10 seconds"))
     func aReadThatSQLiteHoldsUpReadsTheBytes() throws {
         let container = try Self.container()
-        var environment = try container.engine(isRecovering: false).environment
-        // However long it takes: it was just now.
-        environment.uptime = { .zero }
-        let engine = try Engine(areas: container.areas(), environment: environment)
+        let engine = try container.engine(uptime: { .zero })
         try engine.store(prose(1000), "third")
         _ = try engine.open("third")
         let marks = try LiveFileSystem().open(
@@ -195,10 +191,7 @@ import Testing
     private static func expectReadable(_ engine: Engine) throws {
         #expect(try engine.content("opened") == prose(1000))
         #expect(try engine.contains("opened"))
-        guard case .hit(.promoted) = try engine.status(of: "opened") else {
-            Issue.record("not known as opened")
-            return
-        }
+        #expect(try engine.status(of: "opened").isPromoted)
         #expect(try engine.read("absent", nil).value == nil)
         #expect(try !engine.contains("absent"))
         #expect(try engine.status(of: "absent").value == nil)

@@ -5,18 +5,14 @@ import Testing
 @testable import PrefetchCaching
 
 @Suite struct ChosenEvictionTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         for (key, source) in [("a", "one"), ("b", "two"), ("c", "one"), ("d", "two")] {
-            var metadata = ItemMetadata(try ItemKey(key))
-            metadata.source = source
-            try noise(5000, seed: UInt64(key.utf8.first ?? 0)).withBytes { bytes throws(CacheError) in
-                _ = try engine.store(bytes, as: metadata, encoding: .automatic)
-            }
+            let metadata = ItemMetadata(try ItemKey(key), source: source)
+            try engine.store(noise(5000, seed: UInt64(key.utf8.first ?? 0)), as: metadata)
         }
     }
 
@@ -25,10 +21,10 @@ import Testing
     /// Evicts, after a dry run that has told the same and changed nothing.
     private func evict(_ request: EvictionRequest) throws -> [String] {
         let before = try engine.items()
-        let files = try container.files(below: container.caches.appending(path: "items"))
+        let files = try container.files(below: container.items)
         let told = try engine.evict(request, isDryRun: true)
         #expect(try engine.items() == before)
-        #expect(try container.files(below: container.caches.appending(path: "items")) == files)
+        #expect(try container.files(below: container.items) == files)
         let done = try engine.evict(request, isDryRun: false)
         #expect(done == told)
         return done.compactMap(\.key?.string)
@@ -93,11 +89,7 @@ import Testing
 
     @Test func whatHasExpiredGoesFirst() throws {
         let now = try container.engine().environment.now()
-        var metadata = ItemMetadata("old")
-        metadata.expiresAt = now + 60_000
-        try noise(5000, seed: 9).withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(noise(5000, seed: 9), as: ItemMetadata("old", expiresAt: now + 60_000))
         for _ in 0..<100 { _ = engine.environment.now() }
         #expect(try evict(EvictionRequest(amount: .atLeast(.bytes(1)))) == ["old"])
     }

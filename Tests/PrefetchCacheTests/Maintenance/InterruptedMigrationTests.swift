@@ -16,14 +16,12 @@ import Testing
         let old = container.root.appending(path: "old")
         for (path, content) in Self.contents {
             let file = old.appending(path: path)
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try content.write(to: file)
+            try file.place(content)
         }
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        let taken = container.documents.appending(path: "taken.txt")
+        try container.documents.makeFolder()
+        let taken = container.document("taken.txt")
         try Data("theirs".utf8).write(to: taken)
-        try Self.contents["same.txt"]?.write(to: container.documents.appending(path: "same.txt"))
+        try Self.contents["same.txt"]?.write(to: container.document("same.txt"))
         return (old, try ForeignFile(taken))
     }
 

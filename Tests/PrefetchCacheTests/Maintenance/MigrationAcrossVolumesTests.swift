@@ -7,8 +7,7 @@ import Testing
 @testable import PrefetchCaching
 
 /// Files that go to another volume: they are copied, and the old ones go when the copies are durable.
-@Suite(
-    .enabled(if: SmallVolume.isPossible, "Mounting a volume needs root on Linux."), .serialized)
+@Suite(.enabled(if: SmallVolume.isPossible, "Mounting a volume needs root on Linux."), .serialized)
 struct MigrationAcrossVolumesTests {
     private static let contents: [String: Data] = [
         "a.txt": prose(30_000), "Podcasts/b.mp3": noise(2_500_000), "empty": Data(),
@@ -25,9 +24,7 @@ struct MigrationAcrossVolumesTests {
             elsewhere = try TemporaryContainer()
             for (path, content) in contents {
                 let file = old.appending(path: path)
-                try FileManager.default.createDirectory(
-                    at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try content.write(to: file)
+                try file.place(content)
             }
         }
 
@@ -61,7 +58,7 @@ struct MigrationAcrossVolumesTests {
                 #expect(!opened.isFirstOpen, comment)
                 #expect(try Data(contentsOf: opened.url) == content, comment)
             }
-            let staged = try container.files(below: container.support.appending(path: "staging"))
+            let staged = try container.files(below: container.staging)
             #expect(staged.filter { !$0.hasSuffix(".lock") } == [], comment)
         }
     }
@@ -103,14 +100,14 @@ struct MigrationAcrossVolumesTests {
         let left = try setting.migrate(engine)
         // A volume without attributes cannot keep it, and so the file stays, and that is told.
         guard left["sparse.img"] == nil else {
-            #expect(FileManager.default.fileExists(atPath: sparse.path))
+            #expect(sparse.exists)
             return
         }
-        let (after, origin) = try properties(setting.container.documents.appending(path: "sparse.img"))
+        let (after, origin) = try properties(setting.container.document("sparse.img"))
         #expect(after.permissions == before.permissions && after.modified == modified)
         #expect(after.length == 8 << 20 && after.allocated < 1 << 20)
         #expect(!keepsAttributes || origin == [7])
-        #expect(!FileManager.default.fileExists(atPath: sparse.path))
+        #expect(!sparse.exists)
         try engine.close()
     }
 

@@ -8,21 +8,18 @@ import Testing
 @testable import PrefetchCaching
 
 @Suite struct MigrationTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let old: URL
 
     init() throws {
-        container = try TemporaryContainer()
         old = container.root.appending(path: "old", directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)
+        try old.makeFolder()
     }
 
     @discardableResult
     private func write(_ content: Data, _ path: String) throws -> URL {
         let file = old.appending(path: path)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try content.write(to: file)
+        try file.place(content)
         return file
     }
 
@@ -56,30 +53,21 @@ import Testing
     /// What is there already is the user's, with its mark.
     @Test func aFileThatIsAdoptedKeepsItsMark() throws {
         let engine = try container.engine()
-        let file = container.documents.appending(path: "image.iso")
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        try noise(3000).write(to: file)
-        let (live, mark) = (LiveFileSystem(), BackupMark(fileSystem: LiveFileSystem()))
-        try live.withFile(FilePath(file.path), in: .workingDirectory, .readWrite) {
-            file throws(FileSystemError) in try mark.set(.exclude, on: file)
-        }
+        let file = container.document("image.iso")
+        try file.place(noise(3000))
+        try file.set(.exclude)
         let outcomes = try migrate(engine, as: .promoted(to: .documents), of: container.documents)
         guard case .adopted = outcomes["image.iso"] else { Issue.record("\(outcomes)"); return }
-        try live.withFile(FilePath(file.path), in: .workingDirectory, .read) { file throws(FileSystemError) in
-            #expect(try mark.policy(of: file) == .exclude)
-        }
+        #expect(try file.backupPolicy == .exclude)
     }
 
     /// Otherwise it would be marked, and purged.
     @Test func aFileThatIsAdoptedStaysTheUsersAfterACrash() throws {
         let fileSystem = InterceptingFileSystem()
         let dying = try container.engine(fileSystem: fileSystem)
-        let file = container.documents.appending(path: "image.iso")
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        try noise(3000).write(to: file)
-        fileSystem.intercept { operation in
-            if operation.kind == .synchronize, operation.name == "image.iso" { fileSystem.die() }
-        }
+        let file = container.document("image.iso")
+        try file.place(noise(3000))
+        fileSystem.die(before: { $0.kind == .synchronize && $0.name == "image.iso" })
         let outcomes = try migrate(
             dying, as: .promoted(to: .documents), of: container.documents, backup: .exclude)
         guard case .left = outcomes["image.iso"] else { Issue.record("\(outcomes)"); return }
@@ -117,27 +105,22 @@ import Testing
     }
 
     @Test func aNameThatIsTakenIsLeftToWhoHasIt() throws {
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        try Data("theirs".utf8).write(to: container.documents.appending(path: "a.txt"))
-        let foreign = try ForeignFile(container.documents.appending(path: "a.txt"))
+        try container.document("a.txt").place("theirs")
+        let foreign = try ForeignFile(container.document("a.txt"))
         try write(Data("ours".utf8), "a.txt")
         let engine = try container.engine()
         #expect(isMoved(try migrate(engine, as: .promoted(to: .documents))["a.txt"]))
         #expect(try foreign.isUntouched)
-        let copy = container.documents.appending(path: "a (2).txt")
+        let copy = container.document("a (2).txt")
         #expect(try Data(contentsOf: copy) == Data("ours".utf8))
     }
 
     @Test func whatFailsUnderTheNextNameIsNotInTheLedger() throws {
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        try Data("theirs".utf8).write(to: container.documents.appending(path: "a.txt"))
+        try container.document("a.txt").place("theirs")
         try write(Data("ours".utf8), "a.txt")
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.newName == "a (2).txt" else { return }
-            throw FileSystemError("rename", errno: .ioError)
-        }
+        fileSystem.fail { $0.newName == "a (2).txt" }
         guard case .left(.failed(.destination)) = try migrate(engine, as: .promoted(to: .documents))["a.txt"]
         else { Issue.record("not failed"); return }
         #expect(try engine.ledger.entry(for: "a.txt") == nil)
@@ -147,8 +130,7 @@ import Testing
     }
 
     @Test func whatIsThereAlreadyIsNotThereTwice() throws {
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        try Data("same".utf8).write(to: container.documents.appending(path: "a.txt"))
+        try container.document("a.txt").place("same")
         try write(Data("same".utf8), "a.txt")
         let engine = try container.engine()
         let outcome = try #require(try migrate(engine, as: .promoted(to: .documents))["a.txt"])
@@ -161,8 +143,8 @@ import Testing
     }
 
     @Test func whatIsInItsPlaceStaysThere() throws {
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        let file = container.documents.appending(path: "a.txt")
+        try container.documents.makeFolder()
+        let file = container.document("a.txt")
         try Data("only one".utf8).write(to: file)
         let engine = try container.engine()
         for isDryRun in [true, false, false] {
@@ -178,11 +160,11 @@ import Testing
     }
 
     @Test func whatALinkLeadsToIsNotRemovedForBeingThere() throws {
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        let file = container.documents.appending(path: "a.txt")
+        try container.documents.makeFolder()
+        let file = container.document("a.txt")
         try Data("only one".utf8).write(to: file)
         let link = container.root.appending(path: "link")
-        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: container.documents)
+        try link.makeLink(to: container.documents)
         let engine = try container.engine()
         _ = try migrate(engine, as: .promoted(to: .documents), of: link)
         #expect(try Data(contentsOf: file) == Data("only one".utf8))
@@ -190,8 +172,7 @@ import Testing
 
     @Test func whatIsNoFileStays() throws {
         try write(prose(10), "fine.txt")
-        try FileManager.default.createSymbolicLink(
-            at: old.appending(path: "link"), withDestinationURL: old.appending(path: "fine.txt"))
+        try old.appending(path: "link").makeLink(to: old.appending(path: "fine.txt"))
         try FileManager.default.createSymbolicLink(
             atPath: old.appending(path: "circle").path, withDestinationPath: ".")
         #expect(mkfifo(old.appending(path: "pipe").path, 0o600) == 0)
@@ -241,7 +222,7 @@ import Testing
     @Test func theCachesOwnFoldersAreNone() throws {
         let engine = try container.engine()
         try engine.store(prose(100), "k")
-        for folder in [container.caches, container.support, container.caches.appending(path: "items")] {
+        for folder in [container.caches, container.support, container.items] {
             #expect(try migrate(engine, as: .promoted(to: .documents), of: folder) == [".": .left(.ours)])
         }
         try write(prose(10), "a.txt")
@@ -270,15 +251,11 @@ import Testing
 
     @Test func aFileThatIsReplacedAtTheLastMomentGoesBack() throws {
         let file = try write(noise(5000), "a.bin")
-        let renames = CallCounter()
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        fileSystem.intercept { operation in
-            guard operation.kind == .rename, operation.name == "a.bin", renames.next() == 0 else { return }
-            do {
-                try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("old"))
-                try Data("new".utf8).write(to: file)
-            } catch { Issue.record(error) }
+        fileSystem.once(before: { $0.kind == .rename && $0.name == "a.bin" }) {
+            try file.move(to: file.appendingPathExtension("old"))
+            try Data("new".utf8).write(to: file)
         }
         #expect(try migrate(engine, as: .promoted(to: .documents))["a.bin"] == .left(.changed))
         #expect(try Data(contentsOf: file) == Data("new".utf8))
@@ -316,9 +293,7 @@ import Testing
     @Test func whatWasStoredBeforeTheEndIsMerged() throws {
         let engine = try container.engine()
         let metadata = ItemMetadata(key: "a.txt", source: "feed", destination: .documents("another name"))
-        _ = try prose(3000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(prose(3000), as: metadata)
         try engine.store(prose(3000), "b.txt")
         try write(prose(3000), "a.txt")
         try write(prose(3000, seed: 2), "b.txt")
@@ -348,9 +323,7 @@ import Testing
         var metadata = ItemMetadata(key: "a.txt", destination: .documents("a.txt"))
         metadata.expiresAt = 1
         let earlier = try container.engine(now: { 0 })
-        _ = try prose(3000).withBytes { bytes throws(CacheError) in
-            try earlier.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try earlier.store(prose(3000), as: metadata)
         try earlier.close()
         try write(prose(3000), "a.txt")
         _ = try migrate(engine, as: .cached(to: .documents))
@@ -418,10 +391,7 @@ import Testing
         for path in ["a/1", "b/2", "c/3"] { try write(prose(100), path) }
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .entries, operation.name == "b" else { return }
-            throw FileSystemError("readdir", errno: .permissionDenied)
-        }
+        fileSystem.fail(.permissionDenied) { $0.kind == .entries && $0.name == "b" }
         let outcomes = try migrate(engine, as: .promoted(to: .documents))
         #expect(isMoved(outcomes["a/1"]) && isMoved(outcomes["c/3"]))
         guard case .left(.failed)? = outcomes["b"] else { Issue.record("\(outcomes)"); return }
@@ -432,10 +402,7 @@ import Testing
         for path in ["1", "2", "3"] { try write(prose(100), path) }
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .attributes, operation.name == "2" else { return }
-            throw FileSystemError("stat", errno: .permissionDenied)
-        }
+        fileSystem.fail(.permissionDenied) { $0.kind == .attributes && $0.name == "2" }
         let outcomes = try migrate(engine, as: .promoted(to: .documents))
         #expect(isMoved(outcomes["1"]) && isMoved(outcomes["3"]))
         guard case .left(.failed)? = outcomes["2"] else { Issue.record("\(outcomes)"); return }
@@ -446,10 +413,7 @@ import Testing
         try write(prose(100), "a.txt")
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .open, operation.name == ".." else { return }
-            throw FileSystemError("open", errno: .permissionDenied)
-        }
+        fileSystem.fail(.permissionDenied) { $0.kind == .open && $0.name == ".." }
         #expect(isMoved(try migrate(engine, as: .promoted(to: .documents))["a.txt"]))
     }
 }

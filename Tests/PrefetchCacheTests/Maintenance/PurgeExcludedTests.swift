@@ -9,11 +9,7 @@ import Testing
 
 @Suite struct PurgeExcludedTests {
     private static let day: Int64 = 86_400_000
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     private var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 
@@ -34,9 +30,7 @@ import Testing
         let metadata = ItemMetadata(
             key: key,
             destination: .applicationSupport(FileName(sanitizing: key.string), in: folder, backup: backup))
-        try prose(9000, seed: key.hash.low).withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: metadata, encoding: encoding)
-        }
+        try engine.store(prose(9000, seed: key.hash.low), as: metadata, encoding: encoding)
         let file = URL(filePath: try #require(try engine.open(key).value).path.string)
         try engine.close()
         try setTimes(of: file, daysAgo: 100)
@@ -60,7 +54,7 @@ import Testing
         return try engine.purgeExcluded(unusedSince: now - days * Self.day, isDryRun: isDryRun)
     }
 
-    private func isThere(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
+    private func isThere(_ file: URL) -> Bool { file.exists }
 
     @Test func anUnusedExcludedFileGoesAndCanBeStoredAgain() throws {
         let file = try open("old", in: "Maps/Europe")
@@ -119,11 +113,11 @@ import Testing
             try handle.write(contentsOf: Data("more".utf8))
             try handle.close()
         case "replaced":
-            try FileManager.default.removeItem(at: file)
+            try file.remove()
             try Data("mine".utf8).write(to: file)
         default:
-            try FileManager.default.moveItem(at: file, to: others)
-            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: others)
+            try file.move(to: others)
+            try file.makeLink(to: others)
         }
         let before = try Data(contentsOf: file)
         if how != "link" { try setTimes(of: file, daysAgo: 100) }
@@ -168,10 +162,7 @@ import Testing
         let files = try (0..<5).map { try open(ItemKey(number: $0)) }
         let fileSystem = InterceptingFileSystem()
         let engine = try engine(0, fileSystem)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .rename, operation.name == files[2].lastPathComponent else { return }
-            throw FileSystemError("unlink", errno: .notPermitted)
-        }
+        fileSystem.fail(.notPermitted) { $0.kind == .rename && $0.name == files[2].lastPathComponent }
         let report = try engine.purgeExcluded(unusedSince: now - 30 * Self.day, isDryRun: false)
         #expect(report.purged.count == 4)
         #expect(report.failures.map(\.key) == [try ItemKey(number: 2)])
@@ -183,10 +174,9 @@ import Testing
         let file = try open("one")
         let engine = try engine()
         let destination = Destination.applicationSupport("one", backup: .exclude)
-        try prose(9000, seed: ItemKey("one").hash.low).withBytes { bytes throws(CacheError) in
-            _ = try engine.store(
-                bytes, as: ItemMetadata(key: "other", destination: destination), encoding: .automatic)
-        }
+        try engine.store(
+            prose(9000, seed: ItemKey("one").hash.low),
+            as: ItemMetadata(key: "other", destination: destination))
         #expect(try engine.open("other").value?.path.string == file.path)
         try engine.close()
         try setTimes(of: file, daysAgo: 100)

@@ -8,11 +8,7 @@ import Testing
 @testable import PrefetchCaching
 
 @Suite struct RepairTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     private func engine(isRecovering: Bool = false) throws -> Engine {
         try container.engine(
@@ -61,9 +57,7 @@ import Testing
     }
 
     private func changeCatalog(_ sql: String) throws {
-        let queue = try DatabaseQueue(path: container.catalog.path)
-        try queue.write { try $0.execute(sql: sql) }
-        try queue.close()
+        try container.catalog.execute(sql: sql)
     }
 
     @Test func whatIsInOrderStays() throws {
@@ -78,12 +72,11 @@ import Testing
 
     @Test func theCatalogFitsTheItems() throws {
         try fill("a", "b", "c", "d")
-        try FileManager.default.removeItem(at: container.item("a"))
+        try container.item("a").remove()
         try Data().write(to: container.item("b"))
         try changeCatalog("DELETE FROM item WHERE key = 'c'")
         try changeCatalog("UPDATE item SET storedLength = 7, chargedLength = 519 WHERE key = 'd'")
-        #expect(
-            Set(try repair()) == [.rowRemoved, .purgedItemRemoved, .rowAdded, .rowCorrected])
+        #expect(Set(try repair()) == [.rowRemoved, .purgedItemRemoved, .rowAdded, .rowCorrected])
         let engine = try engine()
         #expect(Set(try engine.items().map(\.key)) == ["c", "d"])
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
@@ -93,12 +86,9 @@ import Testing
     func theCatalogIsMadeAnew(_ how: String) throws {
         try fill("a", "b")
         switch how {
-        case "missing": try FileManager.default.removeItem(at: container.catalog)
+        case "missing": try container.catalog.remove()
         case "damaged":
-            let handle = try FileHandle(forUpdating: container.catalog)
-            try handle.seek(toOffset: 4096)
-            try handle.write(contentsOf: Data(repeating: 0xA5, count: 8192))
-            try handle.close()
+            try container.catalog.overwrite(Data(repeating: 0xA5, count: 8192), at: 4096)
         default: try changeCatalog("PRAGMA user_version = 3")
         }
         #expect(try repair() == [.catalogRebuilt])
@@ -173,11 +163,8 @@ import Testing
         try Data().write(to: container.item(keys[1]))
         let folder = CacheLayout.folder(of: keys[0].hash)
         let engine = try container.engine(
-            fileSystem: InterceptingFileSystem { operation throws(FileSystemError) in
-                guard operation.kind == .open, operation.path?.hasSuffix("/items/\(folder)") == true else {
-                    return
-                }
-                throw FileSystemError("open", errno: .permissionDenied)
+            fileSystem: InterceptingFileSystem(failing: .permissionDenied) {
+                $0.kind == .open && $0.path?.hasSuffix("/items/\(folder)") == true
             }, isRecovering: false)
         let report = try engine.repair(isDryRun: isDryRun)
         #expect(report.steps.map(\.action) == [.purgedItemRemoved])
@@ -207,13 +194,13 @@ import Testing
             try repair().sorted { $0.rawValue < $1.rawValue } == [
                 .itemQuarantined, .quarantinedItemRemoved, .quarantinedItemRemoved,
             ])
-        #expect(try container.files(below: container.caches.appending(path: "quarantine")).isEmpty)
+        #expect(try container.files(below: container.quarantine).isEmpty)
         #expect(try self.engine().statistics().quarantinedItems == 0)
     }
 
     @Test func whatWritersHaveLeftGoes() throws {
         try fill("a")
-        let incoming = container.caches.appending(path: "incoming")
+        let incoming = container.incoming
         let hash = ItemKey("half").hash.hexadecimal
         for name in ["0123456789abcdef-1", "0123456789abcdef.lock", hash, "\(hash).chunks"] {
             try Data("left".utf8).write(to: incoming.appending(path: name))
@@ -236,14 +223,8 @@ import Testing
 
     @Test func whatCanBeResumedStays() throws {
         let writer = try container.engine(now: { Int64(Date().timeIntervalSince1970 * 1000) })
-        guard
-            case .begun(let store) = try writer.beginStore(
-                ItemMetadata("k"), encoding: .forced(.identity), expectedLength: 8 << 20, keepingPartial: true
-            )
-        else {
-            Issue.record("refused")
-            return
-        }
+        let store = try writer.begin(
+            ItemMetadata("k"), encoding: .forced(.identity), expectedLength: 8 << 20, keepingPartial: true)
         try store.append(mebibytes: 3)
         #expect(try store.suspend() != nil)
         try writer.close()
@@ -253,12 +234,12 @@ import Testing
 
     @Test func whatIsStagedAndUnknownGoes() throws {
         try fill("a")
-        let staging = container.support.appending(path: "staging")
+        let staging = container.staging
         let name = CacheLayout.staged(ItemKey("k").hash, session: "0123456789abcdef", number: 3).string
         try Data("half".utf8).write(to: staging.appending(path: name))
         try Data("mine".utf8).write(to: staging.appending(path: "letter.txt"))
         #expect(try repair() == [.stagedFileRemoved])
-        #expect(FileManager.default.fileExists(atPath: staging.appending(path: "letter.txt").path))
+        #expect(staging.appending(path: "letter.txt").exists)
     }
 
     @Test func anInterruptedPromotionIsSettled() throws {
@@ -277,74 +258,54 @@ import Testing
 
     // MARK: Marks
 
-    private func excluded() throws -> FilePath {
+    private func excluded() throws -> URL {
         let engine = try engine(isRecovering: true)
         let metadata = ItemMetadata(key: "k", destination: .documents("Map.bin", backup: .exclude))
-        try prose(3000).withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
-        let path = try #require(try engine.open("k").value).path
+        try engine.store(prose(3000), as: metadata)
+        let file = try #require(try engine.open("k").value).url
         try engine.close()
-        return path
-    }
-
-    private func policy(of path: FilePath) throws -> BackupPolicy {
-        let live = LiveFileSystem()
-        return try live.withFile(path, in: .workingDirectory, .read) { file throws(FileSystemError) in
-            try BackupMark(fileSystem: live).policy(of: file)
-        }
-    }
-
-    private func unmark(_ path: FilePath) throws {
-        let live = LiveFileSystem()
-        try live.withFile(path, in: .workingDirectory, .read) { file throws(FileSystemError) in
-            try BackupMark(fileSystem: live).set(.include, on: file)
-        }
+        return file
     }
 
     @Test func aLostMarkIsPutOnAgain() throws {
-        let path = try excluded()
-        guard try policy(of: path) == .exclude else { return }
-        try unmark(path)
+        let file = try excluded()
+        guard try file.backupPolicy == .exclude else { return }
+        try file.set(.include)
         #expect(try repair() == [.markRestored])
-        #expect(try policy(of: path) == .exclude)
+        #expect(try file.backupPolicy == .exclude)
     }
 
     @Test func theMarkOfStagingIsPutOnAgain() throws {
-        let path = try excluded()
-        guard try policy(of: path) == .exclude else { return }
-        let staging = FilePath(container.support.appending(path: "staging").path)
-        let live = LiveFileSystem()
-        try live.withFile(staging, in: .workingDirectory, .directory) { file throws(FileSystemError) in
-            try BackupMark(fileSystem: live).set(.include, on: file)
-        }
+        let file = try excluded()
+        guard try file.backupPolicy == .exclude else { return }
+        try container.staging.set(.include)
         #expect(try repair() == [.markRestored])
     }
 
     @Test func whatItsUserHasChangedGetsNoMark() throws {
-        let path = try excluded()
-        try prose(3000, seed: 8).write(to: URL(filePath: path.string))
-        try unmark(path)
+        let file = try excluded()
+        try prose(3000, seed: 8).write(to: file)
+        try file.set(.include)
         #expect(try repair() == [])
-        #expect(try policy(of: path) == .include)
+        #expect(try file.backupPolicy == .include)
     }
 
     @Test func everythingAtOnceAndForeignFilesAreUntouched() throws {
         try fill("a", "b")
         let folders =
             ["items", "incoming", "quarantine"].map { container.caches.appending(path: $0) }
-            + [container.support, container.support.appending(path: "staging"), container.documents]
+            + [container.support, container.staging, container.documents]
         var foreign: [ForeignFile] = []
         for folder in folders {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try folder.makeFolder()
             for name in ["note.txt", ".hidden", "\u{202E}fdp", "a\nb", String(repeating: "0", count: 31)] {
                 let file = folder.appending(path: name)
                 try Data("mine: \(name)".utf8).write(to: file)
                 foreign.append(try ForeignFile(file))
             }
         }
-        try FileManager.default.removeItem(at: container.item("a"))
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.item("a").remove()
+        try container.catalog.remove()
         #expect(try repair() == [.catalogRebuilt])
         for file in foreign { #expect(try file.isUntouched, "\(file.url.path)") }
     }
@@ -352,12 +313,10 @@ import Testing
     @Test func whatCannotBeDoneIsToldAndTheRestIsDone() throws {
         try fill("a")
         try changeCatalog("UPDATE total SET items = 77 WHERE kind = 0")
-        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
-            guard operation.kind == .entries, operation.name == "quarantine" else { return }
-            throw FileSystemError("readdir", errno: .ioError)
+        let fileSystem = InterceptingFileSystem(failing: .ioError) {
+            $0.kind == .entries && $0.name == "quarantine"
         }
-        try FileManager.default.createDirectory(
-            at: container.caches.appending(path: "quarantine"), withIntermediateDirectories: true)
+        try container.quarantine.makeFolder()
         let engine = try container.engine(
             fileSystem: fileSystem, now: { Int64(Date().timeIntervalSince1970 * 1000) + 60_000 },
             isRecovering: false)

@@ -14,11 +14,7 @@ import Testing
 #endif
 
 @Suite struct VerificationTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     /// By the clock that also stamps the files.
     private func engine(_ fileSystem: any FileSystem = LiveFileSystem()) throws -> Engine {
@@ -133,12 +129,12 @@ import Testing
         let report = try verify(engine)
         #expect(report.damaged == 1 && report.quarantined == 0 && report.verifiedItems == 0)
         #expect(report.findings.first?.key == "k")
-        #expect(FileManager.default.fileExists(atPath: container.item("k").path))
+        #expect(container.item("k").exists)
         #expect(try engine.statistics().quarantinedItems == 0)
 
         let repaired = try verify(engine, VerificationRequest(isRepairing: true))
         #expect(repaired.damaged == 1 && repaired.quarantined == 1)
-        #expect(!FileManager.default.fileExists(atPath: container.item("k").path))
+        #expect(!container.item("k").exists)
         #expect(try engine.statistics().quarantinedItems == 1)
         #expect(try verify(engine).findings.isEmpty)
     }
@@ -149,7 +145,7 @@ import Testing
         try engine.store(prose(2000), "opened")
         _ = try engine.open("opened")
         let (items, statistics) = (try engine.items(), try engine.statistics())
-        let opened = FilePath(container.documents.appending(path: "opened").path)
+        let opened = FilePath(container.document("opened").path)
         let live = LiveFileSystem()
         func accessTime() throws -> Int64? {
             try live.withFile(opened, in: .workingDirectory, .readWithoutAccessTime) {
@@ -195,7 +191,7 @@ import Testing
         let engine = try engine()
         for key in ["gone", "purged", "there"] as [ItemKey] { try engine.store(prose(900), key) }
         try engine.flush()
-        try FileManager.default.removeItem(at: container.item("gone"))
+        try container.item("gone").remove()
         try Data().write(to: container.item("purged"))
         let report = try verify(engine)
         #expect(report.missing == 2 && report.verifiedItems == 1 && report.damaged == 0)
@@ -220,14 +216,12 @@ import Testing
         let report = try verify(engine, VerificationRequest(isRepairing: true))
         #expect(report.damaged == 1 && report.modified == 0 && report.quarantined == 0)
         #expect(report.findings.first?.isPromoted == true)
-        #expect(FileManager.default.fileExists(atPath: file.path), "it is its user's all the same")
+        #expect(file.exists, "it is its user's all the same")
     }
 
     @Test func whatItsUserHasChangedIsModified() throws {
         let (engine, file) = try promoted()
-        let handle = try FileHandle(forUpdating: file)
-        try handle.write(contentsOf: Data("changed".utf8))
-        try handle.close()
+        try file.overwrite(Data("changed".utf8))
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSinceNow: 60)], ofItemAtPath: file.path)
         #expect(try verify(engine).modified == 1)
@@ -235,11 +229,11 @@ import Testing
 
     @Test func whatItsUserHasReplacedIsModified() throws {
         let (engine, file) = try promoted()
-        try FileManager.default.removeItem(at: file)
+        try file.remove()
         // The inode may be the same.
         try prose(50_000, seed: 3).write(to: file)
         #expect(try verify(engine).modified == 1)
-        try FileManager.default.removeItem(at: file)
+        try file.remove()
         try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/etc/passwd")
         #expect(try verify(engine).modified == 1)
     }
@@ -264,7 +258,7 @@ import Testing
 
     @Test func whatItsUserHasTakenAwayIsMissing() throws {
         let (engine, file) = try promoted()
-        try FileManager.default.removeItem(at: file)
+        try file.remove()
         let report = try verify(engine)
         #expect(report.missing == 1 && report.damaged == 0)
     }
@@ -327,10 +321,10 @@ import Testing
         let engine = try engine()
         for number in 0..<3 { try engine.store(prose(100), ItemKey(number: number)) }
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let next = try self.engine()
         #expect(try verify(next).verifiedItems == 3)
-        #expect(!FileManager.default.fileExists(atPath: container.catalog.path), "nothing is changed")
+        #expect(!container.catalog.exists, "nothing is changed")
     }
 
     @Test(arguments: [Int.max, .max / 2, 5_000_000_000_000_000_000])

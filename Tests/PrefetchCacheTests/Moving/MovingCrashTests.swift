@@ -11,17 +11,31 @@ import Testing
 @Suite struct MovingCrashTests {
     private static let content = noise((2 << 20) + 70_000)
 
-    private static func metadata() -> ItemMetadata {
-        var metadata = ItemMetadata("key")
-        metadata.validator = Validator(entityTag: "\"1\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
-        return metadata
+    private static let metadata = ItemMetadata(
+        "key", validator: Validator(entityTag: "\"1\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"))
+
+    /// A fault at every call that is meant, in turn.
+    ///
+    /// - Parameter hand: Called before each change.
+    /// - Returns: How many calls there are.
+    private static func calls(
+        of content: Data = content,
+        beside hand: @escaping @Sendable (FileSystemTestSupport.Operation, URL) -> Void = { _, _ in },
+        _ fault: @escaping @Sendable (InterceptingFileSystem) throws(FileSystemError) -> Void,
+        where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool,
+        judging judge: (TemporaryContainer, URL, StoreOutcome?, Comment) throws -> Void
+    ) throws -> Int {
+        for number in TestRun.numbers(every: 1) {
+            let hasEnded = try run(number, of: content, beside: hand, fault, where: isMeant, judging: judge)
+            if hasEnded { return number }
+        }
+        return 0
     }
 
-    /// - Parameter hand: Called before each change.
     /// - Returns: Whether the store had come to its end before the call of that number.
     private static func run(
-        _ number: Int, of content: Data = content,
-        beside hand: @escaping @Sendable (FileSystemTestSupport.Operation, URL) -> Void = { _, _ in },
+        _ number: Int, of content: Data,
+        beside hand: @escaping @Sendable (FileSystemTestSupport.Operation, URL) -> Void,
         _ fault: @escaping @Sendable (InterceptingFileSystem) throws(FileSystemError) -> Void,
         where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool,
         judging judge: (TemporaryContainer, URL, StoreOutcome?, Comment) throws -> Void
@@ -40,7 +54,7 @@ import Testing
         }
         var outcome: StoreOutcome?
         do {
-            outcome = try engine.store(moving: FilePath(file.path), as: metadata())
+            outcome = try engine.store(moving: FilePath(file.path), as: metadata)
         } catch {
             outcome = nil
         }
@@ -78,71 +92,60 @@ import Testing
     }
 
     @Test func aProcessMayDieAtEveryCall() throws {
-        var calls = 0
-        for number in TestRun.numbers(every: 1) {
-            calls = number
-            let isOver = try Self.run(
-                number, { $0.die() }, where: { $0.isChange || $0.kind == .lock },
-                judging: { container, file, _, comment in
-                    try Self.expectNotLost(container, file, comment)
-                })
-            if isOver { break }
-        }
+        let calls = try Self.calls(
+            { $0.die() }, where: { $0.isChange || $0.kind == .lock },
+            judging: { container, file, _, comment in try Self.expectNotLost(container, file, comment) })
         #expect(calls > 8)
     }
+
+    /// Is there once the user has saved.
+    private static func sign(_ file: URL) -> URL { file.appendingPathExtension("saved") }
 
     /// What is compressed is moved aside before it is removed, and may be a version that the user has just saved.
     @Test(arguments: [false, true]) func whatWasMovedAsideIsRemovedOrPutBack(isSavedMeanwhile: Bool) throws {
         let (content, newer) = (prose((2 << 20) + 70_000), prose(3 << 20))
-        var calls = 0
-        for number in TestRun.numbers(every: 1) {
-            calls = number
-            let isSaved = Atomic<Bool>(!isSavedMeanwhile)
-            let isOver = try Self.run(
-                number, of: content,
-                beside: { operation, file in
-                    guard operation.kind == .rename, operation.name.hasSuffix("download.tmp"),
-                        !isSaved.exchange(true, ordering: .relaxed)
-                    else { return }
-                    do { try newer.write(to: file, options: .atomic) } catch { Issue.record(error) }
-                }, { $0.die() }, where: { $0.isChange },
-                judging: { container, file, _, comment in
-                    let engine = try container.engine()
-                    try engine.maintain()
-                    let found = FileManager.default.contents(atPath: file.path)
-                    if isSavedMeanwhile, isSaved.load(ordering: .relaxed) {
-                        #expect(isSame(found, newer), comment)
-                    } else if let found {
-                        #expect(isSame(found, content), comment)
-                    } else {
-                        #expect(try isSame(engine.content("key"), content), comment)
-                    }
-                    let names = try FileManager.default.contentsOfDirectory(atPath: container.root.path)
-                    #expect(!names.contains { $0.hasPrefix(".") }, "\(names), \(comment)")
-                })
-            if isOver { break }
-        }
+        let calls = try Self.calls(
+            of: content,
+            beside: { operation, file in
+                let sign = Self.sign(file)
+                guard isSavedMeanwhile, operation.kind == .rename, operation.name.hasSuffix("download.tmp"),
+                    !sign.exists
+                else { return }
+                do {
+                    try newer.write(to: file, options: .atomic)
+                    try sign.place("saved")
+                } catch { Issue.record(error) }
+            }, { $0.die() }, where: { $0.isChange },
+            judging: { container, file, _, comment in
+                let engine = try container.engine()
+                try engine.maintain()
+                let found = FileManager.default.contents(atPath: file.path)
+                if Self.sign(file).exists {
+                    #expect(isSame(found, newer), comment)
+                } else if let found {
+                    #expect(isSame(found, content), comment)
+                } else {
+                    #expect(try isSame(engine.content("key"), content), comment)
+                }
+                let names = try FileManager.default.contentsOfDirectory(atPath: container.root.path)
+                #expect(!names.contains { $0.hasPrefix(".") }, "\(names), \(comment)")
+            })
         #expect(calls > 8)
     }
 
     @Test(arguments: [Errno.ioError, .noSpace, .permissionDenied])
     func everyCallMayFailOnce(errno: Errno) throws {
-        var calls = 0
-        for number in TestRun.numbers(every: 1) {
-            calls = number
-            let isOver = try Self.run(
-                number, { _ throws(FileSystemError) in throw FileSystemError("test", errno: errno) },
-                where: { $0.canFail(with: errno) },
-                judging: { container, file, outcome, comment in
-                    let found = FileManager.default.contents(atPath: file.path)
-                    // Unless it was stored it is where it was. One exception: the item is in its place, and it is not
-                    // known whether the key was opened meanwhile.
-                    let isItem = FileManager.default.fileExists(atPath: container.item("key").path)
-                    if outcome?.isStored != true, !isItem { #expect(isSame(found, Self.content), comment) }
-                    try Self.expectNotLost(container, file, comment)
-                })
-            if isOver { break }
-        }
+        let calls = try Self.calls(
+            { _ throws(FileSystemError) in throw FileSystemError("test", errno: errno) },
+            where: { $0.canFail(with: errno) },
+            judging: { container, file, outcome, comment in
+                let found = FileManager.default.contents(atPath: file.path)
+                // Unless it was stored it is where it was. One exception: the item is in its place, and it is not
+                // known whether the key was opened meanwhile.
+                let isItem = container.item("key").exists
+                if outcome?.isStored != true, !isItem { #expect(isSame(found, Self.content), comment) }
+                try Self.expectNotLost(container, file, comment)
+            })
         #expect(calls > 8)
     }
 }

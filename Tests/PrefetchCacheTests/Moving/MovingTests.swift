@@ -122,12 +122,8 @@ import Testing
     @Test func aUserRequestedFileGoesToItsDestination() throws {
         let setting = try Setting()
         let engine = try setting.container.engine()
-        var metadata = ItemMetadata("key")
-        metadata.intent = .userRequested
-        guard case .delivered(let file) = try engine.store(moving: setting.path, as: metadata) else {
-            Issue.record("not delivered")
-            return
-        }
+        let metadata = ItemMetadata("key", intent: .userRequested)
+        let file = try #require(try engine.store(moving: setting.path, as: metadata).delivered)
         #expect(try isSame(Data(contentsOf: file.url), Self.content))
         #expect(try setting.attributes() == nil)
     }
@@ -144,9 +140,7 @@ import Testing
         let engine = try setting.container.engine()
         #expect(try engine.store(moving: setting.path, as: ItemMetadata("key")).isStored)
         #expect(try setting.attributes() == nil)
-        let handle = try FileHandle(forUpdating: other)
-        try handle.write(contentsOf: Data(count: 1 << 20))
-        try handle.close()
+        try other.overwrite(Data(count: 1 << 20))
         #expect(try isSame(engine.content("key"), Self.content))
         #expect(try setting.attributes(other)?.length == Int64(Self.content.count))
         try setting.expectBooks(engine)
@@ -157,7 +151,7 @@ import Testing
         let mount = try MountedFolder(.tmpfs, at: setting.container.root.appending(path: "elsewhere"))
         try withExtendedLifetime(mount) {
             let file = setting.container.root.appending(path: "elsewhere/file")
-            try FileManager.default.moveItem(at: setting.file, to: file)
+            try setting.file.move(to: file)
             let engine = try setting.container.engine()
             #expect(try engine.store(moving: FilePath(file.path), as: ItemMetadata("key")).isStored)
             #expect(try isSame(engine.content("key"), Self.content))
@@ -172,10 +166,7 @@ import Testing
         let before = try setting.attributes()
         let engine = try setting.container.engine()
         try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(2))))
-        guard case .refused = try engine.store(moving: setting.path, as: ItemMetadata("key")) else {
-            Issue.record("stored")
-            return
-        }
+        #expect(try engine.store(moving: setting.path, as: ItemMetadata("key")).refusal != nil)
         try setting.expectUntouched(engine, since: before)
     }
 
@@ -184,8 +175,7 @@ import Testing
         let engine = try setting.container.engine()
         try engine.store(noise(1000), "key")
         _ = try engine.open("key")
-        #expect(
-            try engine.store(moving: setting.path, as: ItemMetadata("key")) == .refused(.alreadyPromoted))
+        #expect(try engine.store(moving: setting.path, as: ItemMetadata("key")) == .refused(.alreadyPromoted))
         #expect(try isSame(Data(contentsOf: setting.file), Self.content))
     }
 
@@ -197,17 +187,11 @@ import Testing
         let engine = try setting.container.engine(fileSystem: fileSystem)
         let other = try setting.container.engine()
         try engine.store(noise(1000), "key")
-        let isOver = Atomic<Bool>(false)
-        fileSystem.intercept { operation in
-            guard operation.kind == .rename, operation.newPath?.contains("/incoming/") == true,
-                !isOver.exchange(true, ordering: .relaxed)
-            else { return }
-            do { #expect(try other.open("key").value != nil) } catch { Issue.record(error) }
-        }
-        #expect(
-            try engine.store(moving: setting.path, as: ItemMetadata("key")) == .refused(.alreadyPromoted))
-        let hasHappened = isOver.load(ordering: .relaxed)
-        #expect(hasHappened)
+        let isOver = fileSystem.once(
+            before: { $0.kind == .rename && $0.newPath?.contains("/incoming/") == true }
+        ) { _ = try #require(try other.open("key").value) }
+        #expect(try engine.store(moving: setting.path, as: ItemMetadata("key")) == .refused(.alreadyPromoted))
+        #expect(isOver.value > 0)
         #expect(try isSame(Data(contentsOf: setting.file), Self.content))
         #expect(try !engine.isCached(ItemKey("key").hash))
     }
@@ -217,10 +201,10 @@ import Testing
         let setting = try Setting()
         let root = setting.container.root
         let link = root.appending(path: "link")
-        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: setting.file)
+        try link.makeLink(to: setting.file)
         #expect(mkfifo(root.appending(path: "pipe").path, 0o600) == 0)
         let folder = root.appending(path: "folder")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try folder.makeFolder()
         let before = try setting.attributes()
         let engine = try setting.container.engine()
         let path = FilePath(root.path + "/" + name)
@@ -243,8 +227,7 @@ import Testing
         try engine.configure(CacheConfiguration())
         let container = setting.container
         let link = container.root.appending(path: "way in")
-        try FileManager.default.createSymbolicLink(
-            at: link, withDestinationURL: container.item("other").deletingLastPathComponent())
+        try link.makeLink(to: container.item("other").deletingLastPathComponent())
         let files = [
             container.item("other"), container.catalog,
             container.support.appending(path: "configuration.json"),
@@ -254,7 +237,7 @@ import Testing
             #expect(throws: CacheError.fileOfCache(file.path)) {
                 try engine.store(moving: FilePath(file.path), as: ItemMetadata("key"))
             }
-            #expect(FileManager.default.fileExists(atPath: file.path))
+            #expect(file.exists)
         }
     }
 

@@ -10,19 +10,8 @@ import Testing
 
 /// Files that were there with the same content before an item was opened: their user's, whatever the item asks for.
 @Suite struct AdoptionTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private static let content = prose(9000, seed: 3)
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
-
-    private func document(_ name: String) -> URL { container.documents.appending(path: name) }
-
-    private func write(_ content: Data, _ name: String) throws {
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        try content.write(to: document(name))
-    }
 
     @discardableResult
     private func open(
@@ -30,23 +19,8 @@ import Testing
         encoding: EncodingChoice = .automatic
     ) throws -> URL {
         let metadata = ItemMetadata(key: key, destination: .documents(name, backup: backup))
-        _ = try Self.content.withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: encoding)
-        }
+        try engine.store(Self.content, as: metadata, encoding: encoding)
         return try #require(try engine.open(key).value).url
-    }
-
-    private func policy(of file: URL) throws -> BackupPolicy {
-        try LiveFileSystem().withFile(FilePath(file.path), in: .workingDirectory, .read) {
-            file throws(FileSystemError) in try BackupMark(fileSystem: LiveFileSystem()).policy(of: file)
-        }
-    }
-
-    private func removeMark(of file: URL) throws {
-        try LiveFileSystem().withFile(FilePath(file.path), in: .workingDirectory, .readWrite) {
-            file throws(FileSystemError) in
-            try BackupMark(fileSystem: LiveFileSystem()).set(.include, on: file)
-        }
     }
 
     private func purge(_ engine: Engine) throws -> PurgeReport {
@@ -55,13 +29,13 @@ import Testing
 
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func aFileOfTheUsersIsNeitherPurgedNorMarked(encoding: ItemEncoding) throws {
-        try write(Self.content, "film.txt")
+        try container.document("film.txt").place(Self.content)
         let engine = try container.engine()
         let file = try open("k", as: "film.txt", .exclude, engine, encoding: .forced(encoding))
-        #expect(file.path == document("film.txt").path)
+        #expect(file.path == container.document("film.txt").path)
         let repair = try engine.repair(isDryRun: false)
         #expect(!repair.steps.contains { $0.action == .markRestored && $0.key != nil })
-        #expect(try policy(of: file) == .include)
+        #expect(try file.backupPolicy == .include)
         let report = try purge(engine)
         #expect(report.purged.isEmpty && report.changed.map(\.key) == ["k"])
         #expect(try Data(contentsOf: file) == Self.content)
@@ -71,9 +45,9 @@ import Testing
     @Test func aCopyOfTheUsersInPlaceOfOurFileIsNeitherPurgedNorMarked() throws {
         let engine = try container.engine()
         let file = try open("k", as: "film.txt", .exclude, engine)
-        try Self.content.write(to: document("copy"))
-        _ = try FileManager.default.removeItem(at: file)
-        try FileManager.default.moveItem(at: document("copy"), to: file)
+        try Self.content.write(to: container.document("copy"))
+        _ = try file.remove()
+        try container.document("copy").move(to: file)
         let repair = try engine.repair(isDryRun: false)
         #expect(!repair.steps.contains { $0.action == .markRestored && $0.key != nil })
         #expect(try purge(engine).purged.isEmpty)
@@ -83,28 +57,26 @@ import Testing
     @Test func ourFileIsPurgedAndItsMarkRenewed() throws {
         let engine = try container.engine()
         let file = try open("k", as: "film.txt", .exclude, engine)
-        try removeMark(of: file)
+        try file.set(.include)
         let repair = try engine.repair(isDryRun: false)
         #expect(repair.steps.contains { $0.action == .markRestored && $0.key == "k" })
-        #expect(try policy(of: file) == .exclude)
+        #expect(try file.backupPolicy == .exclude)
         #expect(try purge(engine).purged.map(\.key) == ["k"])
-        #expect(!FileManager.default.fileExists(atPath: file.path))
+        #expect(!file.exists)
     }
 
     /// A process died between the adoption and the commit.
     @Test func anAdoptionThatRecoveryCompletesIsOne() throws {
-        try write(Self.content, "film.txt")
+        try container.document("film.txt").place(Self.content)
         let fileSystem = InterceptingFileSystem()
         let dying = try container.engine(fileSystem: fileSystem)
-        fileSystem.intercept { operation in
-            if operation.kind == .unlink, operation.name.contains("-") { fileSystem.die() }
-        }
+        fileSystem.die(before: { $0.kind == .unlink && $0.name.contains("-") })
         #expect(throws: (any Error).self) { try open("k", as: "film.txt", .exclude, dying) }
         let engine = try container.engine()
         let file = try #require(try engine.open("k").value).url
-        #expect(file.path == document("film.txt").path)
+        #expect(file.path == container.document("film.txt").path)
         _ = try engine.repair(isDryRun: false)
-        #expect(try policy(of: file) == .include)
+        #expect(try file.backupPolicy == .include)
         #expect(try purge(engine).purged.isEmpty)
         #expect(try Data(contentsOf: file) == Self.content)
     }
@@ -112,26 +84,22 @@ import Testing
     @Test func aFileOfOursThatIsWantedInBackupsGetsThere() throws {
         let engine = try container.engine()
         let file = try open("out", as: "film.txt", .exclude, engine)
-        #expect(try policy(of: file) == .exclude)
+        #expect(try file.backupPolicy == .exclude)
         #expect(try open("in", as: "film.txt", .include, engine).path == file.path)
-        #expect(try policy(of: file) == .include)
+        #expect(try file.backupPolicy == .include)
         _ = try engine.repair(isDryRun: false)
-        #expect(try policy(of: file) == .include)
+        #expect(try file.backupPolicy == .include)
         #expect(try purge(engine) == PurgeReport())
         #expect(try Data(contentsOf: file) == Self.content)
     }
 
     @Test func aMarkOfTheUsersStays() throws {
-        try write(Self.content, "film.txt")
-        try LiveFileSystem().withFile(FilePath(document("film.txt").path), in: .workingDirectory, .readWrite)
-        {
-            file throws(FileSystemError) in
-            try BackupMark(fileSystem: LiveFileSystem()).set(.exclude, on: file)
-        }
+        try container.document("film.txt").place(Self.content)
+        try container.document("film.txt").set(.exclude)
         let engine = try container.engine()
         let file = try open("out", as: "film.txt", .exclude, engine)
         try open("in", as: "film.txt", .include, engine)
-        #expect(try policy(of: file) == .exclude)
+        #expect(try file.backupPolicy == .exclude)
     }
 
     @Test func aFileThatIsExcludedForAnotherKeyStaysInBackups() throws {
@@ -139,7 +107,7 @@ import Testing
         let file = try open("in", as: "film.txt", .include, engine)
         try open("out", as: "film.txt", .exclude, engine)
         _ = try engine.repair(isDryRun: false)
-        #expect(try policy(of: file) == .include)
+        #expect(try file.backupPolicy == .include)
         #expect(try purge(engine).purged.isEmpty)
         #expect(try Data(contentsOf: file) == Self.content)
     }
@@ -150,16 +118,12 @@ import Testing
         let ours = try open("ours", as: "ours.txt", .exclude, first)
         let theirs = try open("theirs", as: "theirs.txt", .exclude, first)
         try first.close()
-        let ledger = try DatabaseQueue(path: container.support.appending(path: "ledger.sqlite").path)
-        try ledger.writeWithoutTransaction { database in
-            try database.execute(
-                sql: "UPDATE promotion SET origin = 0; UPDATE promotion SET inode = 1 WHERE key = 'theirs'")
-        }
-        try ledger.close()
+        try container.ledger.execute(
+            sql: "UPDATE promotion SET origin = 0; UPDATE promotion SET inode = 1 WHERE key = 'theirs'")
         let engine = try container.engine()
         let report = try purge(engine)
         #expect(report.purged.map(\.key) == ["ours"] && report.changed.map(\.key) == ["theirs"])
-        #expect(!FileManager.default.fileExists(atPath: ours.path))
+        #expect(!ours.exists)
         #expect(try Data(contentsOf: theirs) == Self.content)
         try engine.close()
     }

@@ -8,26 +8,22 @@ import Testing
 
 /// Files that the user wants gone.
 @Suite struct DeletedFileTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
+    private let engine: Engine
 
-    init() throws {
-        container = try TemporaryContainer()
-    }
-
-    private func document(_ name: String) -> URL { container.documents.appending(path: name) }
+    init() throws { engine = try container.engine() }
 
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func theFileIsGoneAndTheKeyIsLikeAnyOther(encoding: ItemEncoding) throws {
-        let engine = try container.engine()
         try engine.store(prose(5000), "Doc.txt", encoding: .forced(encoding))
         _ = try engine.open("Doc.txt")
         #expect(try engine.deletePromotedFile("Doc.txt"))
         #expect(try container.files(below: container.documents).isEmpty)
-        guard case .miss(.absent) = try engine.open("Doc.txt") else { Issue.record("a hit"); return }
+        #expect(try engine.open("Doc.txt").miss == .absent)
         #expect(try !engine.deletePromotedFile("Doc.txt"))
 
-        guard case .stored = try engine.store(prose(6000), "Doc.txt") else { Issue.record("refused"); return }
-        #expect(try engine.open("Doc.txt").value?.url == document("Doc.txt"))
+        #expect(try engine.store(prose(6000), "Doc.txt").isStored)
+        #expect(try engine.open("Doc.txt").value?.url == container.document("Doc.txt"))
     }
 
     /// Its user deletes the file of a key, or does so at the last moment, and an item of another key would get the name.
@@ -36,15 +32,11 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         func store(_ key: ItemKey, _ length: Int) throws {
-            _ = try noise(length).withBytes { bytes throws(CacheError) in
-                try engine.store(
-                    bytes, as: ItemMetadata(key: key, destination: .documents("Doc.txt")),
-                    encoding: .automatic)
-            }
+            try engine.store(noise(length), as: ItemMetadata(key: key, destination: .documents("Doc.txt")))
         }
         try store("first", 5000)
-        #expect(try engine.open("first").value?.url == document("Doc.txt"))
-        let file = document("Doc.txt").path
+        #expect(try engine.open("first").value?.url == container.document("Doc.txt"))
+        let file = container.document("Doc.txt").path
         if isAtLast {
             fileSystem.intercept { operation throws(FileSystemError) in
                 if operation.kind == .rename { _ = unlink(file) }
@@ -58,57 +50,48 @@ import Testing
             try isJoint ? engine.open(["second", "third"])[0].get().value : engine.open("second").value
         fileSystem.intercept { _ in }
         #expect(try opened.map { try Data(contentsOf: $0.url) } == noise(6000))
-        #expect(opened?.url == document("Doc (2).txt"))
+        #expect(opened?.url == container.document("Doc (2).txt"))
         #expect(throws: CacheError.self) { try engine.open("first") }
 
         try store("first", 8000)
-        #expect(try engine.open("first").value?.url == document("Doc.txt"))
-        #expect(try Data(contentsOf: document("Doc.txt")) == noise(8000))
-        #expect(try Data(contentsOf: document("Doc (2).txt")) == noise(6000))
+        #expect(try engine.open("first").value?.url == container.document("Doc.txt"))
+        #expect(try Data(contentsOf: container.document("Doc.txt")) == noise(8000))
+        #expect(try Data(contentsOf: container.document("Doc (2).txt")) == noise(6000))
     }
 
     /// Forgotten, it no longer keeps its name.
     @Test func theNameOfADeletedFileIsFreeOnceItIsForgotten() throws {
-        let engine = try container.engine()
         try engine.store(prose(5000), "Doc.txt")
         _ = try engine.open("Doc.txt")
-        try FileManager.default.removeItem(at: document("Doc.txt"))
+        try container.document("Doc.txt").remove()
         #expect(try engine.forget("Doc.txt"))
-        _ = try noise(6000).withBytes { bytes throws(CacheError) in
-            try engine.store(
-                bytes, as: ItemMetadata(key: "other", destination: .documents("Doc.txt")),
-                encoding: .automatic)
-        }
-        #expect(try engine.open("other").value?.url == document("Doc.txt"))
+        try engine.store(noise(6000), as: ItemMetadata(key: "other", destination: .documents("Doc.txt")))
+        #expect(try engine.open("other").value?.url == container.document("Doc.txt"))
     }
 
     private func storeAndOpen(_ key: ItemKey, in folder: FolderPath, _ engine: Engine) throws -> PromotedFile?
     {
         let destination = Destination.documents(try FileName(key.string), in: folder)
-        _ = try prose(5000).withBytes { bytes throws(CacheError) in
-            try engine.store(
-                bytes, as: ItemMetadata(key: key, destination: destination), encoding: .automatic)
-        }
+        try engine.store(prose(5000), as: ItemMetadata(key: key, destination: destination))
         return try engine.open(key).value
     }
 
     /// Folders that the library made go with their last file. Those of the user stay.
     @Test func noEmptyFoldersAreLeft() throws {
-        let engine = try container.engine()
         #expect(try storeAndOpen("one", in: "Shows/Season 1", engine) != nil)
         #expect(try storeAndOpen("two", in: "Shows/Season 2", engine) != nil)
         #expect(try engine.deletePromotedFile("one"))
-        #expect(!FileManager.default.fileExists(atPath: document("Shows/Season 1").path))
-        #expect(FileManager.default.fileExists(atPath: document("Shows/Season 2/two").path))
+        #expect(!container.document("Shows/Season 1").exists)
+        #expect(container.document("Shows/Season 2/two").exists)
         #expect(try engine.deletePromotedFile("two"))
-        #expect(!FileManager.default.fileExists(atPath: document("Shows").path))
-        #expect(FileManager.default.fileExists(atPath: container.documents.path))
+        #expect(!container.document("Shows").exists)
+        #expect(container.documents.exists)
 
-        try FileManager.default.createDirectory(at: document("Mine"), withIntermediateDirectories: true)
+        try container.document("Mine").makeFolder()
         #expect(try storeAndOpen("three", in: "Mine/Made", engine) != nil)
         #expect(try engine.deletePromotedFile("three"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: container.documents.path) == ["Mine"])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: document("Mine").path).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: container.document("Mine").path).isEmpty)
     }
 
     /// It looked empty when it was removed, and an item is about to be opened into it.
@@ -116,17 +99,14 @@ import Testing
     func aFolderThatIsRemovedBeforeAFileArrivesIsMadeAnew(isJoint: Bool) throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        let (folder, removals) = (document("Made"), CallCounter())
+        let (folder, removals) = (container.document("Made"), CallCounter())
         fileSystem.intercept { operation throws(FileSystemError) in
             guard operation.kind == .rename, operation.newName == "one", removals.next() == 0 else { return }
             _ = rmdir(folder.path)
         }
         let destination = Destination.documents("one", in: "Made")
         for key in ["one", "other"] as [ItemKey] {
-            _ = try prose(5000).withBytes { bytes throws(CacheError) in
-                try engine.store(
-                    bytes, as: ItemMetadata(key: key, destination: destination), encoding: .automatic)
-            }
+            try engine.store(prose(5000), as: ItemMetadata(key: key, destination: destination))
         }
         let opened = try isJoint ? engine.open(["one", "other"])[0].get() : engine.open("one")
         #expect(opened.value?.url == folder.appending(path: "one"))
@@ -134,48 +114,40 @@ import Testing
     }
 
     @Test func aFileThatItsUserHasChangedIsDeletedAsWell() throws {
-        let engine = try container.engine()
         try engine.store(prose(5000), "Doc.txt")
         _ = try engine.open("Doc.txt")
-        try FileManager.default.removeItem(at: document("Doc.txt"))
-        try Data("mine".utf8).write(to: document("Doc.txt"))
+        try container.document("Doc.txt").remove()
+        try Data("mine".utf8).write(to: container.document("Doc.txt"))
         #expect(try engine.deletePromotedFile("Doc.txt"))
         #expect(try container.files(below: container.documents).isEmpty)
     }
 
     /// The record goes also when the user was faster.
     @Test func aFileThatIsGoneAlreadyIsForgotten() throws {
-        let engine = try container.engine()
         try engine.store(prose(5000), "Doc.txt")
         _ = try engine.open("Doc.txt")
-        try FileManager.default.removeItem(at: document("Doc.txt"))
+        try container.document("Doc.txt").remove()
         #expect(try !engine.deletePromotedFile("Doc.txt"))
         #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
     }
 
     @Test func aFolderOfThatNameStays() throws {
-        let engine = try container.engine()
         try engine.store(prose(5000), "Doc.txt")
         _ = try engine.open("Doc.txt")
-        try FileManager.default.removeItem(at: document("Doc.txt"))
-        try FileManager.default.createDirectory(
-            at: document("Doc.txt"), withIntermediateDirectories: false)
+        try container.document("Doc.txt").remove()
+        try container.document("Doc.txt").makeFolder()
         #expect(try !engine.deletePromotedFile("Doc.txt"))
-        #expect(FileManager.default.fileExists(atPath: document("Doc.txt").path))
+        #expect(container.document("Doc.txt").exists)
     }
 
     @Test func aFileThatAnotherKeyWasHandedStays() throws {
-        let engine = try container.engine()
         for key in ["one", "two"] as [ItemKey] {
-            let metadata = ItemMetadata(key: key, destination: .documents("Doc.txt"))
-            _ = try prose(5000).withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: metadata, encoding: .automatic)
-            }
+            try engine.store(prose(5000), as: ItemMetadata(key: key, destination: .documents("Doc.txt")))
             _ = try engine.open(key)
         }
         #expect(try container.files(below: container.documents) == ["Doc.txt"])
         #expect(try !engine.deletePromotedFile("one"))
-        #expect(try engine.open("two").value?.url == document("Doc.txt"))
+        #expect(try engine.open("two").value?.url == container.document("Doc.txt"))
         #expect(try engine.deletePromotedFile("two"))
         #expect(try container.files(below: container.documents).isEmpty)
     }
@@ -186,14 +158,10 @@ import Testing
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(5000), "Doc.txt")
         let file = try #require(try engine.open("Doc.txt").value).url
-        let looks = CallCounter()
         let draft = container.root.appending(path: "draft")
         try Data("mine".utf8).write(to: draft)
-        fileSystem.intercept { operation in
-            // Recovery looks first, then the deletion, and then it looks again.
-            guard operation.kind == .attributes, operation.name == "Doc.txt", looks.next() == 2 else {
-                return
-            }
+        // Recovery looks first, then the deletion, and then it looks again.
+        fileSystem.once(before: { $0.kind == .attributes && $0.name == "Doc.txt" }, after: 2) {
             #expect(rename(draft.path, file.path) == 0)
         }
         #expect(try !engine.deletePromotedFile("Doc.txt"))
@@ -212,12 +180,7 @@ import Testing
                 throw FileSystemError("unlink", errno: .permissionDenied)
             }
         }
-        #expect {
-            try engine.deletePromotedFile("Doc.txt")
-        } throws: { error in
-            guard case CacheError.destination(_, let cause) = error else { return false }
-            return cause.errno == .permissionDenied
-        }
-        #expect(try engine.open("Doc.txt").value?.url == document("Doc.txt"))
+        expectDestinationError(.permissionDenied) { try engine.deletePromotedFile("Doc.txt") }
+        #expect(try engine.open("Doc.txt").value?.url == container.document("Doc.txt"))
     }
 }

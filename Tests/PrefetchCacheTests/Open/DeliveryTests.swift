@@ -8,15 +8,10 @@ import Testing
 
 /// Items that the user asked for: straight to their destination, or an error that says what is missing.
 @Suite struct DeliveryTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     private func expectNothingStaged() throws {
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
     }
 
     @Test(arguments: [nil, 3_000_000] as [Int64?])
@@ -26,11 +21,11 @@ import Testing
         let store = try engine.beginDelivery("asked for", expectedLength: expectedLength)
         for start in stride(from: 0, to: content.count, by: 700_000) {
             let piece = content[start..<min(start + 700_000, content.count)]
-            #expect(try piece.withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+            try store.append(piece)
             #expect(try container.chargedOnDisk() == 0)
             #expect(try container.files(below: container.documents) == [])
         }
-        guard case .delivered(let opened) = try store.commit() else { Issue.record("not delivered"); return }
+        let opened = try #require(try store.commit().delivered)
         #expect(opened.isFirstOpen)
         #expect(try Data(contentsOf: opened.url) == content)
         #expect(try container.chargedOnDisk() == 0)
@@ -47,9 +42,7 @@ import Testing
         var files: [PromotedFile] = []
         for (store, seed) in zip(stores, [0, 0, 1] as [UInt64]) {
             let content = noise(2_000_000, seed: seed)
-            let outcome = try content.withBytes { bytes throws(CacheError) in
-                try store.commit(appending: bytes)
-            }
+            let outcome = try store.commit(appending: content)
             if case .delivered(let opened) = outcome { files.append(opened) }
             if seed == 1 { #expect(outcome == .refused(.alreadyPromoted)) }
         }
@@ -67,22 +60,18 @@ import Testing
         do {
             let dying = try container.engine(fileSystem: fileSystem)
             let abandoned = try dying.beginDelivery("dead", expectedLength: 2_000_000)
-            _ = try noise(500_000).withBytes { bytes throws(CacheError) in try abandoned.append(bytes) }
-            fileSystem.intercept { operation throws(FileSystemError) in
-                if operation.kind == .unlink { throw FileSystemError("unlink", errno: .ioError) }
-            }
+            try abandoned.append(noise(500_000))
+            fileSystem.fail { $0.kind == .unlink }
         }
         func staged() throws -> Int {
-            try container.files(below: container.support.appending(path: "staging"))
+            try container.files(below: container.staging)
                 .count { !$0.hasSuffix(".lock") }
         }
         #expect(try staged() == 2)
         _ = try container.engine()
         #expect(try staged() == 1)
 
-        let outcome = try noise(2_000_000).withBytes { bytes throws(CacheError) in
-            try store.commit(appending: bytes)
-        }
+        let outcome = try store.commit(appending: noise(2_000_000))
         guard case .delivered(let opened) = outcome else { Issue.record("not delivered"); return }
         #expect(try Data(contentsOf: opened.url) == noise(2_000_000))
         try expectNothingStaged()
@@ -90,14 +79,12 @@ import Testing
 }
 
 /// The same on real volumes that are short of space.
-@Suite(
-    .enabled(if: SmallVolume.isPossible, "Mounting a volume needs root on Linux."), .serialized)
+@Suite(.enabled(if: SmallVolume.isPossible, "Mounting a volume needs root on Linux."), .serialized)
 struct DeliveryOnSmallVolumeTests {
     private static let mebibyte: Int64 = 1 << 20
 
     private func stagedFiles(_ container: TemporaryContainer) throws -> [String] {
-        try container.files(below: container.support.appending(path: "staging"))
-            .filter { !$0.hasSuffix(".lock") }
+        try container.staged()
     }
 
     /// - Parameter available: What there is, but for a lock file and a folder or two.
@@ -131,7 +118,7 @@ struct DeliveryOnSmallVolumeTests {
 
         let large = Data(repeating: 0x61, count: 40 << 20)
         let store = try engine.beginDelivery("large", expectedLength: Int64(large.count))
-        let outcome = try large.withBytes { bytes throws(CacheError) in try store.commit(appending: bytes) }
+        let outcome = try store.commit(appending: large)
         guard case .delivered(let opened) = outcome else { Issue.record("not delivered"); return }
         #expect(try Data(contentsOf: opened.url) == large)
         let items = try engine.statistics().items
@@ -167,11 +154,11 @@ struct DeliveryOnSmallVolumeTests {
         let store = try engine.beginDelivery("item", expectedLength: nil)
         let piece = Data(repeating: 0x61, count: 1 << 20)
         for _ in 0..<24 {
-            #expect(try piece.withBytes { bytes throws(CacheError) in try store.append(bytes) } == nil)
+            try store.append(piece)
         }
         let error = #expect(throws: CacheError.self) {
             for _ in 0..<4 {
-                _ = try piece.withBytes { bytes throws(CacheError) in try store.append(bytes) }
+                try store.append(piece)
             }
         }
         // The whole content, as far as it is known, and all the space that it could have.

@@ -10,10 +10,8 @@ import Testing
 /// The folder of each area below which backups exclude everything.
 @Suite struct ExcludedFolderTests {
     private static let areas = [Area.documents, .applicationSupport]
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let live = LiveFileSystem()
-
-    init() throws { container = try TemporaryContainer() }
 
     private func engine() throws -> Engine {
         try container.engine(areas: container.areas().excluding(into: "org.example.app"))
@@ -31,12 +29,9 @@ import Testing
         _ key: ItemKey, in area: Area, by engine: Engine, _ folder: FolderPath? = nil,
         backup: BackupPolicy = .exclude, encoding: ItemEncoding = .lz4
     ) throws -> String {
-        let destination = Destination.in(
-            area, FileName(sanitizing: key.string), folder, backup: backup)
+        let destination = Destination.in(area, FileName(sanitizing: key.string), folder, backup: backup)
         let metadata = ItemMetadata(key: key, destination: destination)
-        _ = try prose(3000, seed: 3).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .forced(encoding))
-        }
+        try engine.store(prose(3000, seed: 3), as: metadata, encoding: .forced(encoding))
         let path = try #require(try engine.open(key).value).path
         return String(path.string.dropFirst(top(of: area).path.count + 1))
     }
@@ -48,25 +43,13 @@ import Testing
         }
     }
 
-    private func policy(of url: URL) throws -> BackupPolicy {
-        try live.withFile(FilePath(url.path), in: .workingDirectory, .readFollowingLinksWithoutWaiting) {
-            file throws(FileSystemError) in try BackupMark(fileSystem: live).policy(of: file)
-        }
-    }
-
-    private func set(_ policy: BackupPolicy, on url: URL) throws {
-        try live.withFile(FilePath(url.path), in: .workingDirectory, .readFollowingLinksWithoutWaiting) {
-            file throws(FileSystemError) in try BackupMark(fileSystem: live).set(policy, on: file)
-        }
-    }
-
     /// Not on every file system.
     private var hasMarks: Bool {
         get throws {
             let file = container.root.appending(path: "marked")
             try Data().write(to: file)
             do {
-                try set(.exclude, on: file)
+                try file.set(.exclude)
                 return true
             } catch let error as FileSystemError where error.isUnsupported {
                 return false
@@ -82,38 +65,38 @@ import Testing
         #expect(
             try open("way", in: area, by: engine, "Walks", encoding: encoding) == "org.example.app/Walks/way")
         #expect(try open("letter", in: area, by: engine, backup: .include) == "letter")
-        #expect(try policy(of: group(in: area)) == .exclude)
+        #expect(try group(in: area).backupPolicy == .exclude)
         for file in ["map", "Walks/way"] {
             #expect(try !hasMarkOfItsOwn(group(in: area).appending(path: file)))
         }
         #expect(
             try Data(contentsOf: group(in: area).appending(path: "CACHEDIR.TAG"))
                 .starts(with: "Signature: 8a477f597d28d172789f06886806bc55".utf8))
-        #expect(try policy(of: top(of: area).appending(path: "letter")) == .include)
+        #expect(try top(of: area).appending(path: "letter").backupPolicy == .include)
     }
 
     /// Its own name for the folder does not make it ours.
     @Test(arguments: areas) func aFolderOfTheUsersIsNotMarked(_ area: Area) throws {
         guard try hasMarks else { return }
         let mine = group(in: area).appending(path: "mine")
-        try FileManager.default.createDirectory(at: group(in: area), withIntermediateDirectories: true)
+        try group(in: area).makeFolder()
         try Data("mine".utf8).write(to: mine)
         let engine = try engine()
         let path = try open("map", in: area, by: engine)
-        #expect(try policy(of: group(in: area)) == .include)
-        #expect(try policy(of: top(of: area).appending(path: path)) == .exclude)
-        #expect(!FileManager.default.fileExists(atPath: group(in: area).appending(path: "CACHEDIR.TAG").path))
+        #expect(try group(in: area).backupPolicy == .include)
+        #expect(try top(of: area).appending(path: path).backupPolicy == .exclude)
+        #expect(!group(in: area).appending(path: "CACHEDIR.TAG").exists)
         #expect(try engine.repair(isDryRun: false).steps.isEmpty)
-        #expect(try policy(of: group(in: area)) == .include)
+        #expect(try group(in: area).backupPolicy == .include)
     }
 
     @Test(arguments: areas) func aFileInItsPlaceIsLeftAndTheItemIsMarked(_ area: Area) throws {
         guard try hasMarks else { return }
-        try FileManager.default.createDirectory(at: top(of: area), withIntermediateDirectories: true)
+        try top(of: area).makeFolder()
         try Data("mine".utf8).write(to: group(in: area))
         let path = try open("map", in: area, by: try engine(), "Walks")
         #expect(path == "Walks/map")
-        #expect(try policy(of: top(of: area).appending(path: path)) == .exclude)
+        #expect(try top(of: area).appending(path: path).backupPolicy == .exclude)
         #expect(try Data(contentsOf: group(in: area)) == Data("mine".utf8))
     }
 
@@ -126,9 +109,7 @@ import Testing
             let metadata = ItemMetadata(
                 key: key,
                 destination: .documents(FileName(sanitizing: key.string), in: "Walks", backup: backup))
-            _ = try prose(3000).withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: metadata, encoding: .forced(encoding))
-            }
+            try engine.store(prose(3000), as: metadata, encoding: .forced(encoding))
         }
         let paths = try engine.open(keys).map { try #require(try $0.get().value).path.string }
         let expected = [
@@ -138,8 +119,8 @@ import Testing
     }
 
     private static let losses: [@Sendable (ExcludedFolderTests, Area) throws -> Void] = [
-        { try $0.set(.include, on: $0.group(in: $1)) },
-        { try FileManager.default.removeItem(at: $0.group(in: $1).appending(path: "CACHEDIR.TAG")) },
+        { try $0.group(in: $1).set(.include) },
+        { try $0.group(in: $1).appending(path: "CACHEDIR.TAG").remove() },
     ]
 
     @Test(arguments: areas, 0..<2) func aLostMarkOrTagIsRenewedAtTheNextOpen(_ area: Area, _ loss: Int) throws
@@ -169,8 +150,8 @@ import Testing
     }
 
     private func expectExcluded(_ area: Area) throws {
-        #expect(try policy(of: group(in: area)) == .exclude)
-        #expect(FileManager.default.fileExists(atPath: group(in: area).appending(path: "CACHEDIR.TAG").path))
+        #expect(try group(in: area).backupPolicy == .exclude)
+        #expect(group(in: area).appending(path: "CACHEDIR.TAG").exists)
         #expect(try !hasMarkOfItsOwn(group(in: area).appending(path: "map")))
     }
 
@@ -178,17 +159,15 @@ import Testing
         guard try hasMarks else { return }
         let engine = try container.engine()
         let file = container.documents.appending(path: try open("map", in: .documents, by: engine))
-        #expect(try policy(of: file) == .exclude)
-        try set(.include, on: file)
+        #expect(try file.backupPolicy == .exclude)
+        try file.set(.include)
         _ = try engine.open("map")
-        #expect(try policy(of: file) == .exclude)
+        #expect(try file.backupPolicy == .exclude)
         // What its user has changed is the user's.
-        try set(.include, on: file)
-        let handle = try FileHandle(forWritingTo: file)
-        try handle.write(contentsOf: Data("mine".utf8))
-        try handle.close()
+        try file.set(.include)
+        try file.overwrite(Data("mine".utf8))
         _ = try engine.open("map")
-        #expect(try policy(of: file) == .include)
+        #expect(try file.backupPolicy == .include)
     }
 
     @Test(arguments: areas) func itsFilesArePurgedLikeAnyOthers(_ area: Area) throws {

@@ -8,13 +8,7 @@ import Testing
 
 /// Forgetting a promotion, and storing a key again whose file is gone.
 @Suite struct ForgetTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
-
-    private func document(_ name: String) -> URL { container.documents.appending(path: name) }
+    private let container = TemporaryContainer.make()
 
     @Test func theFileStaysAndTheKeyIsLikeAnyOther() throws {
         let engine = try container.engine()
@@ -22,18 +16,15 @@ import Testing
         _ = try engine.open("Doc.txt")
         #expect(try engine.forget("Doc.txt"))
 
-        #expect(try Data(contentsOf: document("Doc.txt")) == prose(5000))
-        guard case .miss(.absent) = try engine.open("Doc.txt") else { Issue.record("a hit"); return }
+        #expect(try Data(contentsOf: container.document("Doc.txt")) == prose(5000))
+        #expect(try engine.open("Doc.txt").miss == .absent)
         #expect(try !engine.contains("Doc.txt"))
-        guard case .miss(.absent) = try engine.status(of: "Doc.txt") else { Issue.record("a hit"); return }
-        guard case .stored = try engine.store(prose(6000), "Doc.txt") else {
-            Issue.record("refused")
-            return
-        }
+        #expect(try engine.status(of: "Doc.txt").miss == .absent)
+        #expect(try engine.store(prose(6000), "Doc.txt").isStored)
         let opened = try #require(try engine.open("Doc.txt").value)
         #expect(opened.isFirstOpen)
         #expect(opened.path.lastComponent?.string == "Doc (2).txt")
-        #expect(try Data(contentsOf: document("Doc.txt")) == prose(5000))
+        #expect(try Data(contentsOf: container.document("Doc.txt")) == prose(5000))
     }
 
     @Test func anotherProcessForgetsWithIt() throws {
@@ -43,7 +34,7 @@ import Testing
         _ = try engine.open("key")
         #expect(try other.open("key").value?.isFirstOpen == false)
         #expect(try engine.forget("key"))
-        guard case .stored = try other.store(prose(5000), "key") else { Issue.record("refused"); return }
+        #expect(try other.store(prose(5000), "key").isStored)
         // The same content: the file that is there is adopted.
         #expect(try other.open("key").value?.path.lastComponent?.string == "key")
         #expect(try container.files(below: container.documents) == ["key"])
@@ -64,27 +55,19 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let dying = try container.engine(fileSystem: fileSystem)
         try dying.store(prose(9000), "Doc.txt", encoding: .forced(encoding))
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.newName == "Doc.txt" { throw FileSystemError("rename", errno: .ioError) }
-        }
+        fileSystem.fail { $0.newName == "Doc.txt" }
         #expect(throws: CacheError.self) { try dying.open("Doc.txt") }
         #expect(try dying.ledger.entry(for: "Doc.txt")?.state == .intent)
 
         // As long as it cannot be completed it is refused, and nothing is lost.
-        #expect {
-            try dying.forget("Doc.txt")
-        } throws: { error in
-            guard case CacheError.destination = error else { return false }
-            return true
-        }
+        expectDestinationError { try dying.forget("Doc.txt") }
         #expect(try dying.ledger.entry(for: "Doc.txt")?.state == .intent)
 
         fileSystem.intercept { _ in }
         #expect(try dying.forget("Doc.txt"))
-        #expect(try Data(contentsOf: document("Doc.txt")) == prose(9000))
+        #expect(try Data(contentsOf: container.document("Doc.txt")) == prose(9000))
         #expect(try dying.ledger.entry(for: "Doc.txt") == nil)
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
     }
 
     @Test func itWaitsForAPromotionUnderWay() throws {
@@ -131,26 +114,22 @@ import Testing
         try engine.store(prose(5000), "Doc.txt")
         let opened = try #require(try engine.open("Doc.txt").value)
         if isMoved {
-            try FileManager.default.moveItem(at: opened.url, to: document("Mine.txt"))
+            try opened.url.move(to: container.document("Mine.txt"))
         } else {
-            try FileManager.default.removeItem(at: opened.url)
+            try opened.url.remove()
         }
         #expect(throws: CacheError.movedOrDeleted(key: "Doc.txt", opened.path)) {
             try engine.open("Doc.txt")
         }
 
-        var metadata = ItemMetadata("Doc.txt")
-        metadata.intent = intent
-        let outcome = try prose(6000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        let outcome = try engine.store(prose(6000), as: ItemMetadata("Doc.txt", intent: intent))
         switch (outcome, intent) {
         case (.stored, .opportunistic), (.delivered, .userRequested): break
         default: Issue.record("\(outcome)")
         }
         let again = try #require(try engine.open("Doc.txt").value)
         #expect(try Data(contentsOf: again.url) == prose(6000))
-        if isMoved { #expect(try Data(contentsOf: document("Mine.txt")) == prose(5000)) }
+        if isMoved { #expect(try Data(contentsOf: container.document("Mine.txt")) == prose(5000)) }
         let expected = isMoved ? ["Doc.txt", "Mine.txt"] : ["Doc.txt"]
         #expect(try container.files(below: container.documents) == expected)
     }
@@ -162,11 +141,7 @@ import Testing
         let opened = try #require(try engine.open("Doc.txt").value)
         try Data("edited".utf8).write(to: opened.url)
 
-        var metadata = ItemMetadata("Doc.txt")
-        metadata.intent = .userRequested
-        let outcome = try prose(6000).withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        let outcome = try engine.store(prose(6000), as: ItemMetadata("Doc.txt", intent: .userRequested))
         #expect(outcome == .refused(.alreadyPromoted))
         #expect(try engine.open("Doc.txt").value?.path == opened.path)
         #expect(try Data(contentsOf: opened.url) == Data("edited".utf8))

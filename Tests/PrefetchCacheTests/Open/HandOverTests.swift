@@ -9,19 +9,13 @@ import Testing
 
 /// An item while it is being handed over.
 @Suite struct HandOverTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     /// Whatever others ask for between any two calls of an open, they are told that the item is there.
     @Test(arguments: [ItemEncoding.lz4, .identity], [false, true])
     func anItemThatIsHandedOverIsThereAtEveryMoment(encoding: ItemEncoding, isTaken: Bool) throws {
         if isTaken {
-            try FileManager.default.createDirectory(
-                at: container.documents, withIntermediateDirectories: true)
-            try Data("foreign".utf8).write(to: container.documents.appending(path: "Doc.txt"))
+            try container.document("Doc.txt").place("foreign")
         }
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
@@ -58,18 +52,13 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(9000), "Doc.txt", encoding: .forced(encoding))
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.newName == "Doc.txt" { throw FileSystemError("rename", errno: .ioError) }
-        }
+        fileSystem.fail { $0.newName == "Doc.txt" }
         #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
         _ = try engine.remove("Doc.txt")
         let reads = CallCounter()
         fileSystem.intercept { if $0.kind == .read { _ = reads.next() } }
         #expect(try engine.contains("Doc.txt"))
-        guard case .hit(.promoted) = try engine.status(of: "Doc.txt") else {
-            Issue.record("a miss")
-            return
-        }
+        #expect(try engine.status(of: "Doc.txt").isPromoted)
         #expect(try engine.store(prose(10), "Doc.txt") == .refused(.alreadyPromoted))
         #expect(reads.next() == 0)
         #expect(try engine.content("Doc.txt") == prose(9000))
@@ -134,11 +123,11 @@ import Testing
         fileSystem.intercept { operation in
             guard operation.kind == .lock, !isRemoved.withLock({ $0 }) else { return }
             isRemoved.withLock { $0 = true }
-            do { try FileManager.default.removeItem(at: file) } catch { Issue.record(error) }
+            do { try file.remove() } catch { Issue.record(error) }
         }
         let staging = Directory(
             try fileSystem.open(
-                FilePath(container.support.appending(path: "staging").path), in: .workingDirectory, .directory
+                FilePath(container.staging.path), in: .workingDirectory, .directory
             ),
             of: fileSystem)
         let isFree = try KeyLock(staging: staging, Patience()).hold(hash) { () throws(CacheError) in
@@ -153,11 +142,11 @@ import Testing
         let file = container.support.appending(path: "staging/\(CacheLayout.keyLocks)")
         let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
             guard operation.kind == .lock else { return }
-            do { try FileManager.default.removeItem(at: file) } catch { Issue.record(error) }
+            do { try file.remove() } catch { Issue.record(error) }
         }
         let staging = Directory(
             try fileSystem.open(
-                FilePath(container.support.appending(path: "staging").path), in: .workingDirectory, .directory
+                FilePath(container.staging.path), in: .workingDirectory, .directory
             ),
             of: fileSystem)
         #expect {

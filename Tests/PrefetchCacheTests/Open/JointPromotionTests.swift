@@ -10,11 +10,7 @@ import Testing
 
 /// Several items opened by one call: what is promised of one holds for each.
 @Suite struct JointPromotionTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     private func content(of result: Result<Lookup<PromotedFile>, CacheError>) throws -> Data? {
         try result.get().value.map { try Data(contentsOf: $0.url) }
@@ -45,8 +41,7 @@ import Testing
         #expect(try engine.items().isEmpty)
         #expect(try engine.statistics().promotions == 4)
         #expect(try container.files(below: container.documents) == ["before", "film", "text"])
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
     }
 
     @Test(arguments: [ItemEncoding.lz4, .identity])
@@ -54,10 +49,8 @@ import Testing
         let keys: [ItemKey] = ["a", "bad", "c"]
         do {
             let engine = try container.engine(
-                fileSystem: InterceptingFileSystem { operation throws(FileSystemError) in
-                    if operation.kind == .rename, operation.newName == "bad" {
-                        throw FileSystemError("rename", errno: .permissionDenied)
-                    }
+                fileSystem: InterceptingFileSystem(failing: .permissionDenied) {
+                    $0.kind == .rename && $0.newName == "bad"
                 })
             for key in keys { try engine.store(prose(5000), key, encoding: .forced(encoding)) }
             let results = engine.open(keys)
@@ -78,9 +71,7 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         for key in ["sound", "damaged"] as [ItemKey] { try engine.store(prose(5000), key) }
-        var file = try Data(contentsOf: container.item("damaged"))
-        file[30] ^= 1
-        try file.write(to: container.item("damaged"))
+        try container.item("damaged").flipByte(at: 30)
         fileSystem.intercept { operation in
             guard operation.kind == .rename, operation.newName == "sound" else { return }
             do { try engine.store(prose(6000), "damaged") } catch { Issue.record(error) }
@@ -98,11 +89,8 @@ import Testing
         for item in items { try world.cache(item) }
         let engine = try world.engine()
         let count = CallCounter()
-        world.fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .synchronize, operation.name == SimulatedWorld.areas.documents.string,
-                count.next() == 0
-            else { return }
-            throw FileSystemError("fsync", errno: .ioError)
+        world.fileSystem.fail {
+            $0.kind == .synchronize && $0.name == SimulatedWorld.areas.documents.string && count.next() == 0
         }
         for result in engine.open(items.map(\.key)) {
             guard case .failure(.destination(_, let error)) = result, error.errno == .ioError else {
@@ -206,9 +194,11 @@ import Testing
     }
 
     /// Nothing is taken to a step before everything has come through the one before. Contents and intents are one step.
-    @Test func theStepsComeInTheirOrder() throws {
-        let items = try items(3, .lz4)
+    @Test(arguments: [1, 3])
+    func theStepsComeInTheirOrder(count: Int) throws {
+        let items = try items(count, .lz4)
         let engine = try engine(with: items)
+        if count == 1 { _ = try engine.open(items[0].key) }
         for result in engine.open(items.map(\.key)) { _ = try result.get() }
         let steps = operations.operations.compactMap { operation -> String? in
             switch operation.kind {
@@ -219,10 +209,8 @@ import Testing
             default: nil
             }
         }
+        func each(_ step: String) -> [String] { [String](repeating: step, count: count) }
         #expect(
-            steps == [
-                "commit", "content", "content", "content", "publish", "publish", "publish",
-                "folder", "commit", "remove", "remove", "remove",
-            ])
+            steps == ["commit"] + each("content") + each("publish") + ["folder", "commit"] + each("remove"))
     }
 }

@@ -10,25 +10,17 @@ import Testing
 
 /// Cached copies of items that were handed over: what the user deletes stays deleted.
 @Suite struct LeftoverTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
 
-    init() throws {
-        container = try TemporaryContainer()
-    }
-
-    private func document(_ name: String) -> URL { container.documents.appending(path: name) }
-
-    private var isCached: Bool { FileManager.default.fileExists(atPath: container.item("Doc.txt").path) }
+    private var isCached: Bool { container.item("Doc.txt").exists }
 
     /// Has a process open an item, and die before it removes the cached copy.
     private func openAndDie() throws {
         let fileSystem = InterceptingFileSystem()
         let dying = try container.engine(fileSystem: fileSystem)
         try dying.store(prose(9000), "Doc.txt")
-        fileSystem.intercept { operation in
-            if operation.kind == .unlink, operation.name.contains("/") { fileSystem.die() }
-        }
-        do { _ = try dying.open("Doc.txt") } catch { #expect("\(error)" != "") }
+        fileSystem.die(before: { $0.kind == .unlink && $0.name.contains("/") })
+        attempt { _ = try dying.open("Doc.txt") }
         #expect(isCached)
     }
 
@@ -41,7 +33,7 @@ import Testing
         try living.maintain()
         #expect(!isCached)
         #expect(try living.statistics().chargedBytes == 0)
-        let locks = try container.files(below: container.caches.appending(path: "incoming"))
+        let locks = try container.files(below: container.incoming)
         #expect(locks == ["\(living.environment.session).lock"])
     }
 
@@ -55,13 +47,13 @@ import Testing
         }
         try living.maintain()
         #expect(!isCached)
-        let locks = try container.files(below: container.caches.appending(path: "incoming"))
+        let locks = try container.files(below: container.incoming)
         #expect(!locks.contains { $0.hasSuffix(".list") }, "\(locks)")
     }
 
     @Test func aFileThatItsUserDeletesAfterACrashIsNotHandedOverAgain() throws {
         try openAndDie()
-        try FileManager.default.removeItem(at: document("Doc.txt"))
+        try container.document("Doc.txt").remove()
 
         let engine = try container.engine()
         #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
@@ -80,7 +72,7 @@ import Testing
         let opened = try #require(try other.open("Doc.txt").value)
         #expect(try store.commit() == .refused(.alreadyPromoted))
         #expect(!isCached)
-        try FileManager.default.removeItem(at: opened.url)
+        try opened.url.remove()
         #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
         #expect(try container.files(below: container.documents).isEmpty)
         try engine.flush()
@@ -90,18 +82,25 @@ import Testing
 
     /// Between the look at the ledger and the removal, the key is forgotten and stored anew.
     @Test func aStoreThatCameTooLateRemovesNobodyElsesItem() throws {
-        let ledger = InterruptedLedger(try container.engine().ledger)
+        let interruption = Mutex<(@Sendable () throws -> Void)?>(nil)
+        let ledger = InterceptedLedger(
+            try container.engine().ledger,
+            afterReading: { entry in
+                guard entry?.state == .committed else { return }
+                try interruption.withLock { $0.take() }?()
+            })
         let engine = try container.engine(ledger: ledger)
         let other = try container.engine()
         try engine.store(prose(9000), "Doc.txt")
         let store = try engine.begin("Doc.txt", expectedLength: 1 << 20)
         try store.append(mebibytes: 1)
         _ = try other.open("Doc.txt")
-        let storeAgain: @Sendable () throws -> Void = {
-            _ = try other.forget("Doc.txt")
-            _ = try other.store(prose(8000), "Doc.txt")
+        interruption.withLock {
+            $0 = {
+                _ = try other.forget("Doc.txt")
+                try other.store(prose(8000), "Doc.txt")
+            }
         }
-        ledger.interruption.withLock { $0 = storeAgain }
         #expect(try store.commit().isStored, "and was replaced at once")
         #expect(try other.content("Doc.txt") == prose(8000))
         try other.close()
@@ -113,7 +112,7 @@ import Testing
         let engine = try container.engine()
         try engine.store(prose(9000), "Doc.txt")
         let opened = try #require(try engine.open("Doc.txt").value)
-        try FileManager.default.removeItem(at: opened.url)
+        try opened.url.remove()
         #expect(try engine.store(prose(8000), "Doc.txt").isStored)
         #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
         #expect(try engine.content("Doc.txt") == prose(8000))
@@ -124,10 +123,10 @@ import Testing
         let engine = try container.engine()
         try engine.store(prose(9000), "Doc.txt")
         let opened = try #require(try engine.open("Doc.txt").value)
-        try FileManager.default.moveItem(at: opened.url, to: document("mine"))
+        try opened.url.move(to: container.document("mine"))
         let store = try engine.begin("Doc.txt", expectedLength: 1 << 20)
         try store.append(mebibytes: 1)
-        try FileManager.default.moveItem(at: document("mine"), to: opened.url)
+        try container.document("mine").move(to: opened.url)
         #expect(try store.commit() == .refused(.alreadyPromoted))
         #expect(try engine.open("Doc.txt").value?.path == opened.path)
         #expect(try Data(contentsOf: opened.url) == prose(9000))
@@ -159,101 +158,33 @@ import Testing
 
     /// Written, and not committed.
     private static func newerVersion(_ intent: Intent, in engine: Engine) throws -> UnfinishedStore {
-        var metadata = ItemMetadata("Doc.txt")
-        metadata.intent = intent
+        let metadata = ItemMetadata("Doc.txt", intent: intent)
         guard
             case .begun(let store) = try engine.beginStore(
                 metadata, encoding: .automatic, expectedLength: 9000, whenPromoted: .storeAgain)
         else { throw CancellationError() }
-        let refusal = try prose(9000, seed: 7).withBytes { bytes throws(CacheError) in try store.append(bytes)
-        }
+        let refusal = try store.offer(prose(9000, seed: 7))
         #expect(refusal == nil)
         return store
     }
 
     /// The record of the newer version takes the place of the first at one moment.
     @Test func aNewerVersionThatCannotBeEnteredLeavesTheRecord() throws {
-        let ledger = RefusingLedger(try container.engine().ledger)
+        let isRefusing = Atomic<Bool>(false)
+        let ledger = InterceptedLedger(try container.engine().ledger) { _, changes throws(CacheError) in
+            if isRefusing.load(ordering: .relaxed), changes.contains(where: { $0.new != nil }) {
+                throw .database(name: "ledger", message: "refused")
+            }
+        }
         let engine = try container.engine(ledger: ledger)
         try engine.store(prose(9000), "Doc.txt")
         let opened = try #require(try engine.open("Doc.txt").value)
         let store = try Self.newerVersion(.userRequested, in: engine)
-        ledger.isRefusing.store(true, ordering: .relaxed)
+        isRefusing.store(true, ordering: .relaxed)
         #expect(throws: CacheError.self) { try store.commit() }
-        ledger.isRefusing.store(false, ordering: .relaxed)
+        isRefusing.store(false, ordering: .relaxed)
         #expect(try engine.ledger.entry(for: "Doc.txt")?.state == .committed)
         #expect(try engine.open("Doc.txt").value?.path == opened.path)
         #expect(try Data(contentsOf: opened.url) == prose(9000))
     }
-
-}
-
-/// Something happens once after an entry was read.
-private final class InterruptedLedger: PromotionLedger {
-    private let ledger: any PromotionLedger
-    let interruption = Mutex<(@Sendable () throws -> Void)?>(nil)
-
-    init(_ ledger: any PromotionLedger) { self.ledger = ledger }
-
-    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
-        let entry = try ledger.entry(for: hash)
-        guard entry?.state == .committed else { return entry }
-        let interruption = interruption.withLock { interruption in
-            defer { interruption = nil }
-            return interruption
-        }
-        do { try interruption?() } catch { Issue.record(error) }
-        return entry
-    }
-
-    func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }
-    func unfinished() throws(CacheError) -> [LedgerEntry] { try ledger.unfinished() }
-    func hashes() throws(CacheError) -> Set<KeyHash> { try ledger.hashes() }
-    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
-        try ledger.committed(after: hash, atMost: limit)
-    }
-    func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
-        try ledger.others(sharing: entry)
-    }
-    func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
-        try ledger.isPlaceOfAnother(entry)
-    }
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
-        try ledger.make(changes, flushing: flushing)
-    }
-    var needsCheckpoint: Bool { ledger.needsCheckpoint }
-    func checkpoint() throws(CacheError) { try ledger.checkpoint() }
-    func close() throws(CacheError) { try ledger.close() }
-}
-
-/// A ledger that takes no new entries as long as it refuses them.
-private final class RefusingLedger: PromotionLedger {
-    private let ledger: any PromotionLedger
-    let isRefusing = Atomic<Bool>(false)
-
-    init(_ ledger: any PromotionLedger) { self.ledger = ledger }
-
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
-        if isRefusing.load(ordering: .relaxed), changes.contains(where: { $0.new != nil }) {
-            throw .database(name: "ledger", message: "refused")
-        }
-        return try ledger.make(changes, flushing: flushing)
-    }
-
-    func fingerprint() throws(CacheError) -> LedgerFingerprint? { try ledger.fingerprint() }
-    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? { try ledger.entry(for: hash) }
-    func unfinished() throws(CacheError) -> [LedgerEntry] { try ledger.unfinished() }
-    func hashes() throws(CacheError) -> Set<KeyHash> { try ledger.hashes() }
-    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
-        try ledger.committed(after: hash, atMost: limit)
-    }
-    func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
-        try ledger.others(sharing: entry)
-    }
-    func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
-        try ledger.isPlaceOfAnother(entry)
-    }
-    var needsCheckpoint: Bool { ledger.needsCheckpoint }
-    func checkpoint() throws(CacheError) { try ledger.checkpoint() }
-    func close() throws(CacheError) { try ledger.close() }
 }

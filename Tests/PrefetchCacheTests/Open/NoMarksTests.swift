@@ -22,9 +22,7 @@ import Testing
         }
         let content = noise(3 << 20)
         let metadata = ItemMetadata(key: "key", destination: .documents("Film.bin", backup: .exclude))
-        _ = try content.withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(content, as: metadata)
         #expect(try engine.open("key").value?.isFirstOpen == true)
         let before = bytes.next()
         for _ in 0..<3 { #expect(try engine.open("key").value?.isFirstOpen == false) }

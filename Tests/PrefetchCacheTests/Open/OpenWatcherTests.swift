@@ -8,11 +8,7 @@ import Testing
 
 /// Whoever waits for a long promotion sees how far it has come, and may lose interest.
 @Suite struct OpenWatcherTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     /// Counts what is reported, and leaves after so many reports.
     private final class Watching: Sendable {
@@ -35,8 +31,7 @@ import Testing
     private func expectNothingHappened(to key: ItemKey, in engine: Engine, _ content: Data) throws {
         #expect(try engine.content(key) == content)
         #expect(try container.files(below: container.documents).isEmpty)
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
         #expect(try engine.ledger.entry(for: key) == nil)
     }
 

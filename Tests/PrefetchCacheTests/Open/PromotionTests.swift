@@ -8,40 +8,40 @@ import Testing
 
 /// Contracts 3 to 7.
 @Suite struct PromotionTests {
-    private let container: TemporaryContainer
+    private static let areas = [Area.documents, .applicationSupport, .iCloudDrive]
+    private let container = TemporaryContainer.make()
 
-    init() throws {
-        container = try TemporaryContainer()
+    /// In iCloud Drive nothing may be touched without coordination.
+    private func engine(_ area: Area = .documents) throws -> Engine {
+        guard area == .iCloudDrive else { return try container.engine() }
+        return try container.engine(CoordinationWatch(root: FilePath(container.iCloudDrive.path)))
     }
 
-    private func inode(_ url: URL) throws -> UInt64? {
-        try LiveFileSystem().attributes(of: FilePath(url.path), in: .workingDirectory)?.identity.inode
+    private func file(_ name: String, in area: Area) -> URL {
+        container.destinations(in: area).appending(path: name)
     }
 
-    @Test(arguments: [Area.documents, .applicationSupport], [ItemEncoding.lz4, .identity])
+    @Test(arguments: areas, [ItemEncoding.lz4, .identity])
     func theFileIsTheContentAndTheItemIsGone(area: Area, encoding: ItemEncoding) throws {
-        let engine = try container.engine()
+        let engine = try engine(area)
         let content = prose(2_000_000)
         try engine.store(content, "Doc.txt", to: area, encoding: .forced(encoding))
         let opened = try #require(try engine.open("Doc.txt").value)
         #expect(opened.isFirstOpen)
         #expect(opened.contentBytes == Int64(content.count))
-        let expected =
-            area == .documents ? container.documents : container.support.appending(path: "files")
-        #expect(opened.path.string == expected.appending(path: "Doc.txt").path)
+        #expect(opened.path.string == file("Doc.txt", in: area).path)
         #expect(try Data(contentsOf: opened.url) == content)
-        #expect(try inode(container.item("Doc.txt")) == nil)
+        #expect(try container.item("Doc.txt").inode == nil)
         #expect(try engine.items().isEmpty)
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
     }
 
-    @Test func anIdentityItemIsMovedAndNotCopied() throws {
-        let engine = try container.engine()
-        try engine.store(noise(3 << 20), "film.mp4")
-        let before = try inode(container.item("film.mp4"))
+    @Test(arguments: areas) func anIdentityItemIsMovedAndNotCopied(area: Area) throws {
+        let engine = try engine(area)
+        try engine.store(noise(3 << 20), "film.mp4", to: area)
+        let before = try container.item("film.mp4").inode
         let opened = try #require(try engine.open("film.mp4").value)
-        #expect(try inode(opened.url) == before)
+        #expect(try opened.url.inode == before)
         #expect(try Data(contentsOf: opened.url) == noise(3 << 20))
     }
 
@@ -71,22 +71,24 @@ import Testing
         #expect(try Data(contentsOf: #require(try engine.open("empty").value).url).isEmpty)
     }
 
-    @Test func laterOpensReturnTheSameFile() throws {
-        let engine = try container.engine()
-        try engine.store(prose(5000), "key")
-        let first = try #require(try engine.open("key").value)
-        let second = try #require(try engine.open("key").value)
-        let third = try #require(try container.engine().open("key").value)
-        #expect([second.path, third.path] == [first.path, first.path])
-        #expect(!second.isFirstOpen && !third.isFirstOpen)
-        #expect(try container.files(below: container.documents) == ["key"])
+    @Test(arguments: areas) func laterOpensAndLooksReturnTheSameFile(area: Area) throws {
+        let first = try engine(area)
+        try first.store(prose(5000), "key", to: area)
+        let path = try #require(try first.open("key").value).path
+        for engine in [first, try engine(area)] {
+            let later = try #require(try engine.open("key").value)
+            #expect(later.path == path && !later.isFirstOpen)
+            #expect(try engine.contains("key"))
+            #expect(try engine.status(of: "key").isPromoted)
+            #expect(try engine.store(prose(9), "key", to: area) == .refused(.alreadyPromoted))
+        }
+        #expect(try container.files(below: container.destinations(in: area)) == ["key"])
     }
 
     @Test func aMissIsNoError() throws {
         let engine = try container.engine()
-        guard case .miss(.absent) = try engine.open("nothing") else { Issue.record("a hit"); return }
-        #expect(
-            !FileManager.default.fileExists(atPath: container.support.appending(path: "ledger.sqlite").path))
+        #expect(try engine.open("nothing").miss == .absent)
+        #expect(!container.ledger.exists)
     }
 
     @Test func readingDoesNotPromote() throws {
@@ -95,70 +97,68 @@ import Testing
         _ = try engine.content("key")
         _ = try engine.read("key", 0..<10)
         #expect(try container.files(below: container.documents).isEmpty)
-        #expect(try inode(container.item("key")) != nil)
+        #expect(try container.item("key").inode != nil)
     }
 
-    @Test(arguments: [ItemEncoding.lz4, .identity])
-    func aForeignFileOfThatNameIsLeftAloneAndTheNextNameTaken(encoding: ItemEncoding) throws {
-        let engine = try container.engine()
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        let foreign = container.documents.appending(path: "Doc.txt")
-        try Data("mine".utf8).write(to: foreign)
-        let before = try inode(foreign)
-        try engine.store(prose(5000), "Doc.txt", encoding: .forced(encoding))
+    @Test(arguments: areas, [ItemEncoding.lz4, .identity])
+    func aForeignFileOfThatNameIsLeftAloneAndTheNextNameTaken(area: Area, encoding: ItemEncoding) throws {
+        let engine = try engine(area)
+        let foreign = file("Doc.txt", in: area)
+        try foreign.place("mine")
+        let before = try foreign.inode
+        try engine.store(prose(5000), "Doc.txt", to: area, encoding: .forced(encoding))
         let opened = try #require(try engine.open("Doc.txt").value)
         #expect(opened.path.lastComponent?.string == "Doc (2).txt")
         #expect(try Data(contentsOf: opened.url) == prose(5000))
         #expect(try Data(contentsOf: foreign) == Data("mine".utf8))
-        #expect(try inode(foreign) == before)
+        #expect(try foreign.inode == before)
         #expect(try engine.open("Doc.txt").value?.path == opened.path)
     }
 
-    @Test func anIdenticalFileOfThatNameIsAdopted() throws {
-        let engine = try container.engine()
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        try prose(1_500_000).write(to: container.documents.appending(path: "Doc.txt"))
-        let before = try inode(container.documents.appending(path: "Doc.txt"))
-        try engine.store(prose(1_500_000), "Doc.txt")
+    @Test(arguments: areas) func anIdenticalFileOfThatNameIsAdopted(area: Area) throws {
+        let engine = try engine(area)
+        let file = file("Doc.txt", in: area)
+        try file.place(prose(1_500_000))
+        let before = try file.inode
+        try engine.store(prose(1_500_000), "Doc.txt", to: area)
         let opened = try #require(try engine.open("Doc.txt").value)
-        #expect(try inode(opened.url) == before)
-        #expect(try container.files(below: container.documents) == ["Doc.txt"])
+        #expect(try opened.url.inode == before)
+        #expect(try container.files(below: container.destinations(in: area)) == ["Doc.txt"])
     }
 
     @Test func aSymbolicLinkOfThatNameIsNotFollowed() throws {
-        let engine = try container.engine()
+        let engine = try engine()
         let outside = container.root.appending(path: "outside")
-        try FileManager.default.createDirectory(at: container.documents, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(
-            at: container.documents.appending(path: "Doc.txt"), withDestinationURL: outside)
+        try container.documents.makeFolder()
+        try container.document("Doc.txt").makeLink(to: outside)
         try engine.store(prose(5000), "Doc.txt")
         #expect(try engine.open("Doc.txt").value?.path.lastComponent?.string == "Doc (2).txt")
-        #expect(!FileManager.default.fileExists(atPath: outside.path))
+        #expect(!outside.exists)
     }
 
-    @Test func aFileThatItsUserDeletedIsNotResurrected() throws {
-        let engine = try container.engine()
-        try engine.store(prose(5000), "key")
+    @Test(arguments: areas) func aFileThatItsUserDeletedIsNotResurrected(area: Area) throws {
+        let engine = try engine(area)
+        try engine.store(prose(5000), "key", to: area)
         let opened = try #require(try engine.open("key").value)
-        try FileManager.default.removeItem(at: opened.url)
-        #expect(throws: CacheError.movedOrDeleted(key: "key", opened.path)) { try engine.open("key") }
-        #expect(try container.files(below: container.documents).isEmpty)
-        #expect(try !engine.contains("key"))
-        try engine.store(prose(6000), "key")
+        let folder = container.destinations(in: area)
+        for isFolder in [false, true] {
+            try (isFolder ? folder : opened.url).remove()
+            #expect(throws: CacheError.movedOrDeleted(key: "key", opened.path)) { try engine.open("key") }
+            #expect(try container.files(below: folder).isEmpty && folder.exists != isFolder)
+            #expect(try !engine.contains("key") && engine.status(of: "key").value == nil)
+        }
+        try engine.store(prose(6000), "key", to: area)
         #expect(try Data(contentsOf: #require(try engine.open("key").value).url) == prose(6000))
     }
 
-    @Test func aFileThatItsUserChangedIsReturnedAsItIs() throws {
-        let engine = try container.engine()
-        try engine.store(prose(5000), "key")
+    @Test(arguments: areas) func aFileThatItsUserChangedIsReturnedAsItIs(area: Area) throws {
+        let engine = try engine(area)
+        try engine.store(prose(5000), "key", to: area)
         let opened = try #require(try engine.open("key").value)
         try Data("edited".utf8).write(to: opened.url)
         #expect(try engine.open("key").value?.path == opened.path)
         #expect(try Data(contentsOf: opened.url) == Data("edited".utf8))
-        guard case .refused(.alreadyPromoted) = try engine.store(prose(9), "key") else {
-            Issue.record("stored beside the promoted file")
-            return
-        }
+        #expect(try engine.store(prose(9), "key", to: area) == .refused(.alreadyPromoted))
     }
 
     @Test(arguments: [[], [.forgetfulRename]] as [Set<Weakness>])
@@ -168,14 +168,9 @@ import Testing
             let metadata = ItemMetadata(
                 key: try ItemKey(key),
                 destination: .documents(FileName(sanitizing: key), backup: policy))
-            _ = try prose(500).withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: metadata, encoding: .automatic)
-            }
+            try engine.store(prose(500), as: metadata)
             let opened = try #require(try engine.open(ItemKey(key)).value)
-            let live = LiveFileSystem()
-            try live.withFile(opened.path, in: .workingDirectory, .read) { file throws(FileSystemError) in
-                #expect(try BackupMark(fileSystem: live).policy(of: file) == policy)
-            }
+            #expect(try opened.url.backupPolicy == policy)
         }
     }
 
@@ -183,12 +178,7 @@ import Testing
         let engine = try container.engine()
         try engine.store(prose(5000), "key")
         try Data().write(to: container.documents)
-        #expect {
-            try engine.open("key")
-        } throws: { error in
-            guard case CacheError.destination = error else { return false }
-            return true
-        }
+        expectDestinationError { try engine.open("key") }
         #expect(try engine.content("key") == prose(5000))
     }
 
@@ -208,6 +198,6 @@ import Testing
         #expect(opened.firstOpens == 1)
         #expect(opened.paths.count == 1)
         #expect(try container.files(below: container.documents) == ["key"])
-        #expect(try Data(contentsOf: container.documents.appending(path: "key")) == content)
+        #expect(try Data(contentsOf: container.document("key")) == content)
     }
 }

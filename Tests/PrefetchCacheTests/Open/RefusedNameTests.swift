@@ -8,6 +8,7 @@ import Testing
 
 /// Names that the file system of a destination refuses.
 @Suite struct RefusedNameTests {
+    private let container = TemporaryContainer.make()
     private static let documents = SimulatedWorld.areas.documents
 
     /// Opens an item whose name is refused, and opens it again as another process.
@@ -91,13 +92,10 @@ import Testing
         var item = SimulatedItem("key", .identity)
         item.metadata.destination = .documents("1.mp4", in: "Daily: News", backup: .include)
         try world.cache(item)
-        world.fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.newName == "1.mp4" { throw FileSystemError("rename", errno: .ioError) }
-        }
+        world.fileSystem.fail { $0.newName == "1.mp4" }
         #expect(throws: CacheError.self) { try world.open("key", world.engine()) }
         world.fileSystem.intercept { _ in }
-        try world.fileSystem.removeDirectory(
-            Self.documents.pushing("Daily: News"), in: .workingDirectory)
+        try world.fileSystem.removeDirectory(Self.documents.pushing("Daily: News"), in: .workingDirectory)
         var naming = SimulatedNaming()
         naming.refused = SimulatedNaming.refusedByFAT
         world.fileSystem.setNaming(naming)
@@ -110,7 +108,6 @@ import Testing
     /// Nothing that is tried helps.
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func anItemWhoseNameNothingHelpsIsReadAndGivenBack(encoding: ItemEncoding) throws {
-        let container = try TemporaryContainer()
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(9000), "Doc.txt", encoding: .forced(encoding))
@@ -128,8 +125,7 @@ import Testing
         #expect(try engine.forget("Doc.txt"))
         #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
         #expect(try engine.content("Doc.txt") == prose(9000))
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
         fileSystem.intercept { _ in }
         let opened = try #require(try engine.open("Doc.txt").value)
         #expect(opened.isFirstOpen)
@@ -139,17 +135,13 @@ import Testing
 
     /// It was never in the cache, and is there when its entry has gone.
     @Test func whatTheUserAskedForIsNotLostWithItsName() throws {
-        let container = try TemporaryContainer()
-        let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
-            guard operation.newPath?.contains("/Documents/") ?? false,
-                operation.newName != CacheLayout.nonexistent.string
-            else { return }
-            throw FileSystemError("rename", errno: .invalidArgument)
+        let fileSystem = InterceptingFileSystem(failing: .invalidArgument) {
+            $0.newPath?.contains("/Documents/") ?? false && $0.newName != CacheLayout.nonexistent.string
         }
         let engine = try container.engine(fileSystem: fileSystem)
         let delivery = try engine.beginDelivery("Doc.txt", expectedLength: 9000)
         #expect(throws: CacheError.self) {
-            try noise(9000).withBytes { bytes throws(CacheError) in try delivery.commit(appending: bytes) }
+            try delivery.commit(appending: noise(9000))
         }
         #expect(try engine.content("Doc.txt") == noise(9000))
         #expect(try engine.forget("Doc.txt"))

@@ -11,12 +11,11 @@ import Testing
 
 /// Files that several keys have, or nearly.
 @Suite struct SharedFileTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let fileSystem = InterceptingFileSystem()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine(fileSystem: fileSystem)
     }
 
@@ -25,9 +24,7 @@ import Testing
     {
         let metadata = ItemMetadata(
             key: key, destination: .documents(name, in: try folder.map { try FolderPath($0) }))
-        _ = try content.withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(content, as: metadata)
     }
 
     @discardableResult
@@ -61,7 +58,7 @@ import Testing
             try prose(5000).write(to: staging.appending(path: intent.stagedName))
         }
         #expect(try engine.deletePromotedFile("one"))
-        #expect(!FileManager.default.fileExists(atPath: file.path))
+        #expect(!file.exists)
     }
 
     /// Its process has died, and what has the file is being deleted, replaced or purged.
@@ -108,15 +105,13 @@ import Testing
         new.stagedName = engine.files.nextStagedName("one")
         pending.successor = Successor(new)
         try engine.ledger.put(pending, replacing: old)
-        try FileManager.default.removeItem(at: file)
+        try file.remove()
         #expect(try open("two", prose(6000)).lastPathComponent == "Film (2)")
         #expect(throws: CacheError.self) { try engine.open("one") }
     }
 
     @Test func aPartOfABundleIsNotAdopted() throws {
-        _ = try BundleTests.content.withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: BundleTests.metadata("Guide"), encoding: .automatic)
-        }
+        try engine.store(BundleTests.content, as: BundleTests.metadata("Guide"))
         let bundle = try #require(try engine.open("Guide").value)
         for (index, part) in BundleTests.parts.enumerated() {
             let components = part.path.string.split(separator: "/").map(String.init)
@@ -136,9 +131,7 @@ import Testing
         ("Guide", true), ("gUIDE/images", true), ("Guides", false), ("", false), ("A/Guide", false),
     ])
     func aBundleIsFoundByWhatIsInIt(_ folder: String, isInside: Bool) throws {
-        _ = try BundleTests.content.withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: BundleTests.metadata("Guide"), encoding: .automatic)
-        }
+        try engine.store(BundleTests.content, as: BundleTests.metadata("Guide"))
         _ = try engine.open("Guide")
         try open("one", prose(5000))
         var entry = try entry("one")

@@ -10,14 +10,10 @@ import Testing
 
 /// Items that several tasks open at the same time.
 @Suite(.timeLimit(.minutes(2))) struct SharedOpensTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let fileSystem = InterceptingFileSystem()
     /// Of this test, so that it does not wait for others between the calls.
     private let executor = BlockingExecutor(width: 4)
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
 
     private func cache() async throws -> PrefetchCache {
         let environment = try container.engine(fileSystem: fileSystem).environment
@@ -126,8 +122,7 @@ import Testing
             let cache = try await cache()
             let keys = try await store(2, in: cache)
             let live = LiveFileSystem()
-            let name = FilePath(container.support.path).appending("staging").pushing(
-                CacheLayout.keyLocks)
+            let name = FilePath(container.support.path).appending("staging").pushing(CacheLayout.keyLocks)
             let lock = try live.open(
                 name, in: .workingDirectory, .createIfMissing(CacheLayout.filePermissions))
             #expect(try live.lockByte(KeyLock.position(of: keys[0].hash), of: lock))

@@ -10,12 +10,8 @@ import Testing
 /// Items that do not compress and are short: their first open copies them where a longer one is renamed.
 @Suite struct ShortCopyTests {
     private static let longest = 64 << 10
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let log = OperationLog()
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
 
     private func engine(on volume: SimulatedVolume? = nil) throws -> Engine {
         let log = log
@@ -37,8 +33,7 @@ import Testing
         let opened = try #require(try engine.open(key).value)
         #expect(try Data(contentsOf: opened.url) == content)
         #expect(try engine.items().isEmpty)
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
         let item = CacheLayout.file(of: key.hash).string
         let isRenamed = log.operations[before...].contains { $0.kind == .rename && $0.name == item }
         return isRenamed ? .renamed : .copied

@@ -9,19 +9,11 @@ import Testing
 
 /// A destination that refuses a promotion costs that promotion, for now, and nothing else.
 @Suite struct TroubledDestinationTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     /// A file system on which nothing can be renamed into Documents.
     private func refusing(_ errno: Errno) -> InterceptingFileSystem {
-        InterceptingFileSystem { operation throws(FileSystemError) in
-            if operation.kind == .rename, operation.newName == "key" {
-                throw FileSystemError("rename", errno: errno)
-            }
-        }
+        InterceptingFileSystem(failing: errno) { $0.kind == .rename && $0.newName == "key" }
     }
 
     @Test(arguments: [ItemEncoding.lz4, .identity])
@@ -58,7 +50,7 @@ import Testing
             try engine.store(noise(9000), "key")
             #expect(throws: CacheError.self) { try engine.open("key") }
         }
-        let staging = container.support.appending(path: "staging").path
+        let staging = container.staging.path
         let fileSystem = InterceptingFileSystem { operation throws(FileSystemError) in
             let isStaging = operation.path == staging
             let isStaged = operation.kind == .read && operation.name.count > 33
@@ -82,17 +74,13 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         let copy = CacheLayout.file(of: ItemKey("key").hash).string
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .unlink, operation.name == copy {
-                throw FileSystemError("unlinkat", errno: .readOnlyFileSystem)
-            }
-        }
+        fileSystem.fail(.readOnlyFileSystem) { $0.kind == .unlink && $0.name == copy }
         try engine.store(prose(9000), "key")
         #expect(try engine.open("key").value?.isFirstOpen == true)
         #expect(try engine.open("key").value?.isFirstOpen == false)
         fileSystem.intercept { _ in }
         #expect(try engine.open("key").value?.isFirstOpen == false)
-        #expect(!FileManager.default.fileExists(atPath: container.item("key").path))
+        #expect(!container.item("key").exists)
     }
 
     @Test func whatIsNoItemIsNotRemovedAsACachedCopy() throws {
@@ -100,7 +88,7 @@ import Testing
         try engine.store(prose(9000), "key")
         _ = try engine.open("key")
         let elsewhere = container.root.appending(path: "elsewhere")
-        try FileManager.default.createSymbolicLink(at: container.item("key"), withDestinationURL: elsewhere)
+        try container.item("key").makeLink(to: elsewhere)
         #expect(try engine.open("key").value?.isFirstOpen == false)
         let link = try FileManager.default.destinationOfSymbolicLink(atPath: container.item("key").path)
         #expect(link == elsewhere.path)
@@ -111,21 +99,12 @@ import Testing
         let metadata = ItemMetadata(key: "key", destination: .documents("key", backup: .exclude))
         do {
             let engine = try container.engine(fileSystem: fileSystem)
-            _ = try prose(9000).withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: metadata, encoding: .automatic)
-            }
-            fileSystem.intercept { operation throws(FileSystemError) in
-                if operation.kind == .open, operation.name == "key" {
-                    throw FileSystemError("openat", errno: .ioError)
-                }
-            }
+            try engine.store(prose(9000), as: metadata)
+            fileSystem.fail { $0.kind == .open && $0.name == "key" }
             #expect(throws: CacheError.self) { try engine.open("key") }
         }
         let opened = try #require(try container.engine().open("key").value)
-        let live = LiveFileSystem()
-        try live.withFile(opened.path, in: .workingDirectory, .read) { file throws(FileSystemError) in
-            #expect(try BackupMark(fileSystem: live).policy(of: file) == .exclude)
-        }
+        #expect(try opened.url.backupPolicy == .exclude)
     }
 
     /// Trying a name costs a transaction of the ledger, looking at it does not.
@@ -150,19 +129,15 @@ import Testing
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(noise(9000), "key")
         let documents = container.documents.path
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .access, operation.name == documents {
-                throw FileSystemError("access", errno: .readOnlyFileSystem)
-            }
-        }
+        fileSystem.fail(.readOnlyFileSystem) { $0.kind == .access && $0.name == documents }
         #expect(throws: CacheError.self) { try engine.open("key") }
         #expect(try engine.content("key") == noise(9000))
-        #expect(FileManager.default.fileExists(atPath: container.item("key").path))
+        #expect(container.item("key").exists)
     }
 
     @Test(.enabled(if: SmallVolume.isPossible)) func aDestinationThatIsTooSmallLeavesTheItemCached() throws {
         let volume = try SmallVolume(.tmpfs, megabytes: 4)
-        try FileManager.default.createSymbolicLink(at: container.documents, withDestinationURL: volume.root)
+        try container.documents.makeLink(to: volume.root)
         let content = prose(8_000_000)
         let engine = try container.engine(probe: nil)
         try engine.store(content, "key")
@@ -183,9 +158,7 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(9000), "key")
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .write { throw FileSystemError("write", errno: .noSpace) }
-        }
+        fileSystem.fail(.noSpace) { $0.kind == .write }
         #expect {
             try engine.open("key")
         } throws: { error in
@@ -208,16 +181,13 @@ import Testing
         let writer = try container.engine(boot: boots.stored, now: { now })
         try writer.store(noise(5_000_000), "key")
         try writer.close()
-        let file = try FileHandle(forUpdating: container.item("key"))
-        try file.seek(toOffset: 700_000)
-        try file.write(contentsOf: Data(repeating: 0, count: 4096))
-        try file.close()
+        try container.item("key").overwrite(Data(repeating: 0, count: 4096), at: 700_000)
 
         let engine = try container.engine(boot: boots.opened, now: { now + shift })
         if boots.isTrusted {
             #expect(try engine.open("key").value != nil)
         } else {
-            guard case .miss(.damaged) = try engine.open("key") else { Issue.record("handed over"); return }
+            #expect(try engine.open("key").miss?.isDamage == true)
             #expect(try container.files(below: container.documents).isEmpty)
         }
     }
@@ -250,9 +220,7 @@ import Testing
         let item = container.item("key")
         // The system has opened it by its name in Caches.
         let file = try FileHandle(forUpdating: item)
-        let calls = CallCounter()
-        fileSystem.intercept { operation in
-            guard moment.hasCome(operation, of: item), calls.next() == 0 else { return }
+        let calls = fileSystem.once(before: { moment.hasCome($0, of: item) }) {
             #expect(throws: Never.self) { try file.truncate(atOffset: 0) }
         }
         let opened = engine.open(keys, for: .never)
@@ -261,8 +229,7 @@ import Testing
         #expect(try opened.dropFirst().allSatisfy { try $0.get().value?.isFirstOpen == true })
         #expect(try engine.ledger.entry(for: "key") == nil)
         #expect(try container.files(below: container.documents) == keys.dropFirst().map(\.string))
-        let staged = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staged.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
     }
 
@@ -272,7 +239,7 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(9000), "key", encoding: .forced(encoding))
-        let staging = container.support.appending(path: "staging")
+        let staging = container.staging
         let calls = CallCounter()
         fileSystem.intercept { operation throws(FileSystemError) in
             // The last look at it.
@@ -286,12 +253,7 @@ import Testing
                 throw FileSystemError("write", errno: .ioError)
             }
         }
-        #expect {
-            try engine.open("key")
-        } throws: { error in
-            guard case CacheError.destination(_, let cause) = error else { return false }
-            return cause.errno == .staleNFSFileHandle
-        }
+        expectDestinationError(.staleNFSFileHandle) { try engine.open("key") }
         #expect(calls.next() > 0)
         #expect(try container.files(below: container.documents).isEmpty)
         // Nothing but that file was lost: of an item that is decoded, the cached copy is still there.
@@ -299,16 +261,5 @@ import Testing
         #expect((opened != nil) == (encoding == .lz4))
         if let opened { #expect(try Data(contentsOf: opened.url) == prose(9000)) }
         try #require(try container.files(below: container.documents).count == (encoding == .lz4 ? 1 : 0))
-    }
-
-    @Test func aDamagedIdentityItemOfUsualSizeIsNotHandedOver() throws {
-        let engine = try container.engine()
-        try engine.store(noise(1_500_000), "key")
-        var data = try Data(contentsOf: container.item("key"))
-        data[700_000] ^= 0x10
-        try data.write(to: container.item("key"))
-        guard case .miss(.damaged) = try engine.open("key") else { Issue.record("handed over"); return }
-        #expect(try container.files(below: container.documents).isEmpty)
-        #expect(try engine.statistics().quarantinedItems == 1)
     }
 }

@@ -18,8 +18,7 @@ import Testing
     }
 
     private func keep(_ mebibytes: Int, _ key: ItemKey, in engine: Engine) throws {
-        #expect(
-            try engine.keep(content.prefix(mebibytes << 20), key)?.contentBytes == Int64(mebibytes << 20))
+        #expect(try engine.keep(content.prefix(mebibytes << 20), key)?.contentBytes == Int64(mebibytes << 20))
     }
 
     private func keptKeys(_ engine: Engine) throws -> [ItemKey] {
@@ -50,16 +49,10 @@ import Testing
     @Test(arguments: stride(from: 2_500_000, to: 5_000_000, by: 250_000).map { $0 })
     func aPartialThatIsRefusedAmongItsChunksIsChargedForAllThatIsKept(valued: Int) throws {
         let engine = try container.engine()
-        var metadata = ItemMetadata("valued")
-        metadata.priority = 1
-        try noise(valued).withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(noise(valued), as: ItemMetadata("valued", priority: 1))
         let store = try engine.beginKept("item-0")
         try store.append(content.prefix(1 << 20))
-        let refusal = try content.dropFirst(1 << 20).withBytes { bytes throws(CacheError) in
-            try store.append(bytes)
-        }
+        let refusal = try store.offer(content.dropFirst(1 << 20))
         #expect(refusal == .lowPriority(0))
         try engine.flush()
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
@@ -171,10 +164,7 @@ import Testing
         try engine.maintain()
         let other = try container.engine()
         let beside = try other.begin("beside", expectedLength: 4 << 20)
-        guard case .refused(.overBudget) = try engine.resume(partial, replay: { _ in }) else {
-            Issue.record("not refused")
-            return
-        }
+        #expect(try engine.resume(partial, replay: { _ in })?.refusal?.reason == "overBudget")
         #expect(try engine.partial(of: "item-0") == partial)
         try beside.cancel()
         for engine in [engine, other] { try engine.maintain() }
@@ -187,10 +177,7 @@ import Testing
         try keep(1, "item-0", in: engine)
         let partial = try #require(try engine.partial(of: "item-0"))
         _ = try engine.configure { $0.isStoringEnabled = false }
-        guard case .refused(.disabled) = try engine.resume(partial, replay: { _ in }) else {
-            Issue.record("not refused")
-            return
-        }
+        #expect(try engine.resume(partial, replay: { _ in })?.refusal?.reason == "disabled")
         #expect(try engine.partial(of: "item-0") == partial)
     }
 
@@ -198,7 +185,7 @@ import Testing
         let engine = try container.engine()
         for number in [2, 0, 1] { try keep(1, ItemKey(number: number), in: engine) }
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let next = try container.engine()
         try expectBooksLikeDisk(next, container)
         #expect(try next.statistics().partials == 3)
@@ -212,7 +199,7 @@ import Testing
         let store = try first.beginKept("item-0")
         try store.append(content.prefix(4 << 20))
         let bound = first.catalog.inMemory { $0.allowance.bound }
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let second = try container.engine()
         #expect(try second.capacity().heldBytes == bound)
         #expect(try second.capacity().chargedBytes == 0)
@@ -236,7 +223,7 @@ import Testing
             fileSystem.intercept { _ in
                 guard count.next() == number else { return }
                 do {
-                    try FileManager.default.removeItem(at: container.catalog)
+                    try container.catalog.remove()
                     _ = try second.store(noise(4 << 20), "beside", encoding: .forced(.identity))
                     #expect(try container.chargedOnDisk() <= budget, "at call \(number)")
                 } catch {
@@ -301,7 +288,7 @@ import Testing
         try engine.close()
         try FileManager.default.removeItem(
             at: half == "chunks" ? container.chunks("item-0") : container.journal("item-0"))
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let next = try container.engine()
         #expect(try next.statistics().partials == 0)
         #expect(try container.partials() == [])
@@ -312,13 +299,10 @@ import Testing
         let engine = try container.engine()
         try keep(2, "item-0", in: engine)
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         try Data([1]).write(to: container.journal("item-0"))
         let fileSystem = InterceptingFileSystem()
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .unlink, operation.name.count >= 32 else { return }
-            throw FileSystemError("unlinkat", errno: .notPermitted)
-        }
+        fileSystem.fail(.notPermitted) { $0.kind == .unlink && $0.name.count >= 32 }
         let next = try container.engine(fileSystem: fileSystem)
         try expectBooksLikeDisk(next, container)
         #expect(try next.statistics().partials == 1)

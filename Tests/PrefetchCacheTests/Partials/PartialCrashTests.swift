@@ -45,7 +45,7 @@ import Testing
     }
 
     private static func append(_ content: Data, to store: UnfinishedStore) throws {
-        guard try content.withBytes({ bytes throws(CacheError) in try store.append(bytes) }) == nil else {
+        guard try store.offer(content) == nil else {
             throw CacheError.writerIsFinished
         }
     }
@@ -118,18 +118,14 @@ import Testing
             let fileSystem = InterceptingFileSystem()
             let engine = try container.engine(fileSystem: fileSystem)
             let count = CallCounter()
-            fileSystem.intercept { operation throws(FileSystemError) in
-                guard operation.canFail(with: errno), count.next() == number else { return }
-                throw FileSystemError("test", errno: errno)
-            }
+            fileSystem.fail(errno) { $0.canFail(with: errno) && count.next() == number }
             Self.interrupted.attempt(engine)
             fileSystem.intercept { _ in }
             guard count.next() > number else { return #expect(number > 30) }
             try Self.work(engine)
             #expect(try isSame(engine.content("key"), Self.content), "at call \(number)")
             try engine.maintain()
-            #expect(
-                try engine.statistics().chargedBytes <= container.chargedOnDisk(), "at call \(number)")
+            #expect(try engine.statistics().chargedBytes <= container.chargedOnDisk(), "at call \(number)")
             try engine.close()
             try expectBooksLikeDisk(try container.engine(), container, "at call \(number)")
         }

@@ -8,12 +8,12 @@ import Testing
 
 /// Items whose storing is broken off, and that go on after their last whole chunk.
 @Suite struct PartialTests {
-    private let container: TemporaryContainer
-    private let content = noise(3_500_000)
+    private let container = TemporaryContainer.make()
+    private let engine: Engine
 
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    init() throws { engine = try container.engine() }
+
+    private let content = noise(3_500_000)
 
     private static func content(_ encoding: ItemEncoding) -> Data {
         encoding == .lz4 ? prose(3_500_000) : noise(3_500_000)
@@ -84,7 +84,6 @@ import Testing
     }
 
     @Test func aStoreThatIsDroppedOrClosedKeepsItsChunksToo() throws {
-        let engine = try container.engine()
         var store: UnfinishedStore? = try engine.beginKept("dropped")
         try store?.append(content)
         store = nil
@@ -100,7 +99,6 @@ import Testing
     }
 
     @Test func whatIsCancelledOrNotToBeKeptIsGone() throws {
-        let engine = try container.engine()
         let cancelled = try engine.beginKept("cancelled")
         try cancelled.append(content)
         #expect(try container.partials().count == 2)
@@ -117,7 +115,6 @@ import Testing
 
     /// What is written to one name is in both.
     @Test(arguments: ["", ".chunks"]) func oneWithASecondNameIsGoneAndNotWrittenTo(ending: String) throws {
-        let engine = try container.engine()
         let partial = try #require(try engine.keep(content.prefix(2_200_000), "key"))
         let name = ItemKey("key").hash.hexadecimal + ending
         let file = container.caches.appending(path: "incoming/\(name)")
@@ -134,7 +131,6 @@ import Testing
     }
 
     @Test func aSmallItemKeepsNothing() throws {
-        let engine = try container.engine()
         let log = try engine.beginKept("small")
         try log.append(content.prefix((1 << 20) - 1))
         #expect(try container.partials().allSatisfy { $0.contains("-") })
@@ -143,7 +139,6 @@ import Testing
     }
 
     @Test func aNewBeginningDropsTheOldOne() throws {
-        let engine = try container.engine()
         let old = try #require(try engine.keep(content, "key"))
         let store = try engine.beginKept("key")
         #expect(try engine.partial(of: "key") == nil)
@@ -218,16 +213,15 @@ import Testing
 
     @Test(arguments: ["chunks", "journal", "both", "chunks emptied", "journal emptied", "first chunk"])
     func whatTheSystemHasTakenIsAMissAndNoError(what: String) throws {
-        let engine = try container.engine()
         let partial = try #require(try engine.keep(content, "key"))
         try engine.maintain()
         switch what {
-        case "chunks": try FileManager.default.removeItem(at: container.chunks("key"))
-        case "journal": try FileManager.default.removeItem(at: container.journal("key"))
+        case "chunks": try container.chunks("key").remove()
+        case "journal": try container.journal("key").remove()
         case "chunks emptied": try Data().write(to: container.chunks("key"))
         case "journal emptied": try Data().write(to: container.journal("key"))
         case "first chunk": try Data(repeating: 0, count: 3 << 20).write(to: container.chunks("key"))
-        default: try FileManager.default.removeItem(at: container.incoming)
+        default: try container.incoming.remove()
         }
         guard case nil = try engine.resume(partial, replay: { _ in }) else {
             Issue.record("not gone"); return
@@ -244,10 +238,9 @@ import Testing
     }
 
     @Test func theSystemMayTakeItWhileItIsWritten() throws {
-        let engine = try container.engine()
         let store = try engine.beginKept("key")
         try store.append(content.prefix(2 << 20))
-        try FileManager.default.removeItem(at: container.incoming)
+        try container.incoming.remove()
         _ = try store.suspend()
         #expect(try engine.partial(of: "key") == nil)
         try engine.keep(content, "key")
@@ -255,14 +248,12 @@ import Testing
     }
 
     @Test func whatIsNotOursIsLeftAlone() throws {
-        let engine = try container.engine()
         let names = ["not-ours", "\(ItemKey(stringLiteral: "key").hash.hexadecimal).chunks.bak"]
         for name in names { try Data([1]).write(to: container.incoming.appending(path: name)) }
         // In the very places of ours.
         try FileManager.default.createDirectory(
             at: container.journal("folder"), withIntermediateDirectories: false)
-        try FileManager.default.createSymbolicLink(
-            at: container.journal("link"), withDestinationURL: container.incoming.appending(path: names[0]))
+        try container.journal("link").makeLink(to: container.incoming.appending(path: names[0]))
         for key in ["folder", "link"] as [ItemKey] {
             #expect(try engine.keep(content, key) == nil)
             let store = try engine.beginKept(key)
@@ -271,19 +262,15 @@ import Testing
             #expect(try isSame(engine.content(key), content))
             try engine.discardPartials(key)
         }
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         try engine.maintain()
         let left = try FileManager.default.contentsOfDirectory(atPath: container.incoming.path)
         #expect(left.count { !$0.hasSuffix(".lock") } == 4)
     }
 
     @Test func oneOfANewerVersionIsLeftAloneAndReported() async throws {
-        let engine = try container.engine()
         try engine.keep(content, "key")
-        let file = try FileHandle(forUpdating: container.journal("key"))
-        try file.seek(toOffset: 24)
-        try file.write(contentsOf: Data([2, 0]))
-        try file.close()
+        try container.journal("key").overwrite(Data([2, 0]), at: 24)
         let before = try Data(contentsOf: container.journal("key"))
 
         var events = engine.events.stream().makeAsyncIterator()
@@ -292,7 +279,7 @@ import Testing
         try engine.discardPartials("key")
         #expect(try engine.keep(content, "key") == nil)
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let next = try container.engine()
         try expectBooksLikeDisk(next, container)
         #expect(try next.evict(.max) == 0)
@@ -301,7 +288,6 @@ import Testing
     }
 
     @Test func whatIsReplayedComesInSingleChunks() throws {
-        let engine = try container.engine()
         try engine.keep(content, "key")
         let partial = try #require(try engine.partial(of: "key"))
         let largest = LargestPiece()

@@ -30,7 +30,7 @@ struct PurgedContainer {
         try engine.keep(noise(3 << 20), "partial")
         try damage("item-\(Self.items - 1)", in: engine)
         let temporary = container.root.appending(path: "tmp", directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        try temporary.makeFolder()
         try noise(100).write(to: temporary.appending(path: "file"))
         try engine.close()
     }
@@ -53,9 +53,7 @@ struct PurgedContainer {
     /// A damaged item goes to the quarantine when it is read.
     private mutating func damage(_ name: String, in engine: Engine) throws {
         let key = try ItemKey(name)
-        let file = try FileHandle(forWritingTo: container.item(key))
-        try file.write(contentsOf: Data(repeating: 0x55, count: 100))
-        try file.close()
+        try container.item(key).overwrite(Data(repeating: 0x55, count: 100))
         #expect(try engine.content(key) == nil)
         contents[key] = nil
     }
@@ -100,7 +98,7 @@ struct PurgedContainer {
         #expect(report.failures.isEmpty, comment)
         for engine in [engine] + others { try engine.maintain() }
         try container.expectBooksThatAgreeWithTheDisk(engine, comment)
-        record.note(\.foreignTouched, sentinels.touched().count)
+        record.note(\.foreignTouched, try sentinels.touched().count)
         #expect(record.isHarmless, comment)
     }
 }

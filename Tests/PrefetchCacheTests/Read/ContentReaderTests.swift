@@ -8,12 +8,8 @@ import Testing
 /// Readers of items that are being stored. Whoever stores goes on while a reader sleeps.
 @Suite struct ContentReaderTests {
     private static let chunk = 1 << 20
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let content = noise((3 << 20) + 70_000)
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
 
     private func reader(
         of cache: PrefetchCache, patience: Duration = .seconds(30),
@@ -31,9 +27,7 @@ import Testing
     }
 
     private func metadata(_ intent: Intent, tag: String = "\"1\"") -> ItemMetadata {
-        var metadata = ItemMetadata("film")
-        metadata.intent = intent
-        metadata.validator = Validator(entityTag: tag)
+        let metadata = ItemMetadata("film", intent: intent, validator: Validator(entityTag: tag))
         return metadata
     }
 

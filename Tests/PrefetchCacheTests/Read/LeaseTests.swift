@@ -8,12 +8,11 @@ import Testing
 
 /// What somebody reads, opens or has pinned is no victim, whoever evicts.
 @Suite struct LeaseTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
     private let other: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         other = try container.engine()
         for number in 0..<4 { try engine.store(prose(100_000), ItemKey(number: number)) }
@@ -96,17 +95,9 @@ import Testing
         let environment = try container.engine(fileSystem: fileSystem).environment
         let cache = try await PrefetchCache(areas: container.areas(), environment: environment)
         let key = try ItemKey(number: 0)
-        let hasEvicted = Atomic<Bool>(false)
-        fileSystem.intercept { [other] operation in
-            guard operation.kind == .lock, operation.name.hasSuffix(key.hash.hexadecimal),
-                !hasEvicted.exchange(true, ordering: .relaxed)
-            else { return }
-            do {
-                _ = try other.evict(.max)
-                if isStoredAgain { try other.store(prose(100_000), key) }
-            } catch {
-                Issue.record(error)
-            }
+        fileSystem.once(before: { $0.kind == .lock && $0.name.hasSuffix(key.hash.hexadecimal) }) {
+            _ = try other.evict(.max)
+            if isStoredAgain { try other.store(prose(100_000), key) }
         }
         let pin = try await cache.pin(key)
         #expect((pin != nil) == isStoredAgain)
@@ -117,8 +108,7 @@ import Testing
 
     @Test func manyPinsLeaveFilesForEverythingElse() async throws {
         let container = try TemporaryContainer()
-        let process = try StressProcess(
-            ["pin-many", "--items", "400", "--open-files", "256"], in: container)
+        let process = try StressProcess(["pin-many", "--items", "400", "--open-files", "256"], in: container)
         let report: PinManyReport = try await process.outcome().report()
         #expect(report.pinned > 100)
         #expect(report.pinned + report.refused == 400)
@@ -137,7 +127,7 @@ import Testing
 
     @Test func aPinDiesWithItsProcess() throws {
         let holding = try StressProcess(["hold", "--key", "item-2"], in: container)
-        #expect(holding.firstOutput() == "held\n")
+        #expect(holding.firstOutput() == "held")
         try expectSurvivor(2, of: engine)
         holding.kill()
         try expectNothingLeft(engine)

@@ -1,5 +1,6 @@
 import FileSystemTestSupport
 import Foundation
+import ItemFormatTestSupport
 import PrefetchFileSystem
 import Testing
 
@@ -7,32 +8,21 @@ import Testing
 
 /// What happens to items whose files are no longer what was stored: never wrong bytes.
 @Suite struct MissTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
     private let key: ItemKey = "key"
     private let content = prose(200_000)
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         try engine.store(content, key)
         try engine.flush()
     }
 
-    private func change(_ body: (inout Data) -> Void) throws {
-        var data = try Data(contentsOf: container.item(key))
-        body(&data)
-        try data.write(to: container.item(key))
-    }
-
-    @Test func anUntouchedItemIsAHit() throws {
-        #expect(try engine.content(key) == content)
-    }
-
     @Test func anEmptiedFileIsAPurgedItem() throws {
-        try change { $0 = Data() }
-        guard case .miss(.purged) = try engine.read(key, nil) else { Issue.record("not purged"); return }
-        #expect(!FileManager.default.fileExists(atPath: container.item(key).path))
+        try Data().write(to: container.item(key))
+        #expect(try engine.read(key, nil).miss == .purged)
+        #expect(!container.item(key).exists)
         #expect(try engine.statistics().items == 0)
         #expect(try engine.statistics().chargedBytes == 0)
     }
@@ -58,16 +48,16 @@ import Testing
                 Issue.record(error)
             }
         }
-        guard case .miss(.purged) = try engine.read(key, nil) else { Issue.record("not purged"); return }
+        #expect(try engine.read(key, nil).miss == .purged)
         fileSystem.intercept { _ in }
         #expect(try engine.statistics().quarantinedItems == 0)
     }
 
     @Test func aFlippedByteOfContentIsAMissAndGoesToTheQuarantine() throws {
-        try change { $0[1000] ^= 1 }
-        guard case .miss(.damaged) = try engine.read(key, nil) else { Issue.record("not damaged"); return }
+        try container.item(key).flipByte(at: 1000)
+        #expect(try engine.read(key, nil).miss?.isDamage == true)
         #expect(try engine.content(key) == nil)
-        #expect(try container.files(below: container.caches.appending(path: "quarantine")).count == 1)
+        #expect(try container.files(below: container.quarantine).count == 1)
         let statistics = try engine.statistics()
         #expect(statistics.items == 0)
         #expect(statistics.quarantinedItems == 1)
@@ -77,95 +67,41 @@ import Testing
     @Test func aDamagedItemThatNoRowAccountedForStaysInTheBudget() throws {
         let fresh: ItemKey = "fresh"
         try engine.store(content, fresh)
-        var data = try Data(contentsOf: container.item(fresh))
-        data[1000] ^= 1
-        try data.write(to: container.item(fresh))
+        try container.item(fresh).flipByte(at: 1000)
         #expect(try engine.content(fresh) == nil)
         let statistics = try engine.statistics()
         #expect(try statistics.chargedBytes == container.chargedOnDisk())
     }
 
-    @Test func aTruncatedFileIsNeverServed() throws {
-        try change { $0 = $0.prefix($0.count / 2) }
-        #expect(try engine.content(key) == nil)
-    }
-
-    @Test func theItemOfAnotherKeyIsNotServed() throws {
-        let other: ItemKey = "other"
-        try engine.store(prose(500, seed: 9), other)
-        try FileManager.default.removeItem(at: container.item(key))
-        try FileManager.default.createDirectory(
-            at: container.item(key).deletingLastPathComponent(), withIntermediateDirectories: true)
-        try FileManager.default.copyItem(at: container.item(other), to: container.item(key))
-        guard case .miss(.damaged(.damaged(.key))) = try engine.read(key, nil) else {
-            Issue.record("served")
-            return
-        }
-        #expect(try engine.content(other) == prose(500, seed: 9))
-    }
-
     @Test func aDamagedItemCanBeStoredAgain() throws {
-        try change { $0[1000] ^= 1 }
+        try container.item(key).flipByte(at: 1000)
         #expect(try engine.content(key) == nil)
         try engine.store(content, key)
         #expect(try engine.content(key) == content)
         #expect(try engine.statistics().items == 1)
     }
 
-    @Test func aDamagedItemIsNotPromoted() throws {
-        try change { $0[1000] ^= 1 }
-        guard case .miss(.damaged) = try engine.open(key) else { Issue.record("promoted"); return }
-        #expect(try container.files(below: container.documents).isEmpty)
-        #expect(
-            try container.files(below: container.support.appending(path: "staging")).allSatisfy {
-                $0.hasSuffix(".lock")
-            })
-    }
-
-    @Test func anItemOfANewerVersionIsLeftAlone() throws {
-        let before = try newerVersion()
-        guard case .miss(.newerFormat(let version)) = try engine.read(key, nil) else {
-            Issue.record("not recognised")
-            return
-        }
-        #expect(version == 2)
-        #expect(try Data(contentsOf: container.item(key)) == before)
-        guard case .miss(.newerFormat) = try engine.open(key) else { Issue.record("opened"); return }
-        #expect(try Data(contentsOf: container.item(key)) == before)
-    }
-
     @Test func anItemOfANewerVersionSurvivesARebuildAndEvictionAndIsCharged() throws {
-        let before = try newerVersion()
+        var newer = ForgedItem(content: [UInt8](content))
+        newer.version = 2
+        try Data(newer.image).write(to: container.item(key))
+        #expect(try engine.read(key, nil).miss == .newerFormat(version: 2))
         try engine.close()
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let reopened = try container.engine()
         #expect(try reopened.items().isEmpty)
         #expect(try reopened.statistics().chargedBytes == container.chargedOnDisk())
         _ = try reopened.evict(.max)
-        #expect(try Data(contentsOf: container.item(key)) == before)
-    }
-
-    /// Makes the item one of version 2, with a right checksum.
-    private func newerVersion() throws -> Data {
-        try change { data in
-            data[data.count - 20] = 2
-            let length = data.dropFirst(data.count - 24).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-            let footer = [UInt8](data.suffix(length).dropLast(16))
-            let checksum = footer.withUnsafeBytes { Checksum.of($0) }
-            withUnsafeBytes(of: checksum.littleEndian) {
-                data.replaceSubrange(data.count - 16..<data.count - 8, with: $0)
-            }
-        }
-        return try Data(contentsOf: container.item(key))
+        #expect(try [UInt8](Data(contentsOf: container.item(key))) == newer.image)
     }
 
     @Test func quarantinedFilesAreTheFirstVictims() throws {
-        try change { $0[1000] ^= 1 }
+        try container.item(key).flipByte(at: 1000)
         try engine.store(content, "good")
         #expect(try engine.content(key) == nil)
         _ = try engine.evict(1)
         #expect(try engine.statistics().quarantinedItems == 0)
         #expect(try engine.content("good") == content)
-        #expect(try container.files(below: container.caches.appending(path: "quarantine")).isEmpty)
+        #expect(try container.files(below: container.quarantine).isEmpty)
     }
 }

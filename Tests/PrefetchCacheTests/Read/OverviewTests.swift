@@ -6,23 +6,11 @@ import Testing
 
 /// What is where.
 @Suite struct OverviewTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     private func store(_ count: Int, _ key: ItemKey, from source: String, in engine: Engine) throws {
-        var metadata = ItemMetadata(key)
-        metadata.source = source
-        guard
-            case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .forced(.identity), expectedLength: nil)
-        else {
-            Issue.record("refused")
-            return
-        }
-        try noise(count).withBytes { bytes throws(CacheError) in _ = try store.append(bytes) }
+        let store = try engine.begin(ItemMetadata(key, source: source), encoding: .forced(.identity))
+        try store.append(noise(count))
         #expect(try store.commit().isStored)
     }
 

@@ -11,11 +11,10 @@ import Testing
 @Suite struct ReadWithoutWaitingTests {
     private static let key: ItemKey = "key"
 
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
     }
 
@@ -83,17 +82,15 @@ import Testing
         try engine.store(noise(1000), Self.key)
         #expect(read(500..<2000) == nil, "the range exceeds it")
 
-        var damaged = try Data(contentsOf: file)
-        damaged[100] ^= 1
-        try damaged.write(to: file)
+        try file.flipByte(at: 100)
         #expect(read() == nil)
-        #expect(FileManager.default.fileExists(atPath: file.path), "it was set aside")
+        #expect(file.exists, "it was set aside")
 
-        try FileManager.default.removeItem(at: file)
+        try file.remove()
         let elsewhere = container.caches.appending(path: "elsewhere")
         try engine.store(noise(1000), Self.key)
-        try FileManager.default.moveItem(at: file, to: elsewhere)
-        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: elsewhere)
+        try file.move(to: elsewhere)
+        try file.makeLink(to: elsewhere)
         #expect(read() == nil, "a link was followed")
         #expect(try engine.statistics().misses == 0)
     }
@@ -109,9 +106,7 @@ import Testing
     @Test func anExpiredItemIsNotRead() throws {
         var metadata = ItemMetadata(key: Self.key)
         metadata.expiresAt = engine.environment.now() + 60_000
-        try noise(1000).withBytes {
-            _ = try engine.store($0, as: metadata, encoding: .automatic)
-        }
+        try engine.store(noise(1000), as: metadata)
         for _ in 0..<60 { _ = engine.environment.now() }
         #expect(read() == nil)
     }

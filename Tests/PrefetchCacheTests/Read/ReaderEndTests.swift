@@ -10,10 +10,9 @@ import Testing
 
 /// What becomes of what was only counted.
 @Suite struct ReaderEndTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
 
     init() throws {
-        container = try TemporaryContainer()
         let engine = try container.engine()
         try engine.store(noise(1000), "key")
         try engine.close()
@@ -30,9 +29,8 @@ import Testing
 
     @Test func whoHasOnlyReadDoesNotWaitForTheCatalogAtItsEnd() throws {
         let milliseconds = Atomic<Int>(0)
-        var environment = try container.engine(isRecovering: false).environment
-        environment.uptime = { .milliseconds(milliseconds.wrappingAdd(20, ordering: .relaxed).newValue) }
-        let engine = try Engine(areas: container.areas(), environment: environment)
+        let engine = try container.engine(
+            uptime: { .milliseconds(milliseconds.wrappingAdd(20, ordering: .relaxed).newValue) })
         #expect(try engine.content("key") == noise(1000))
         #expect(try engine.content("absent") == nil)
         let holder = try holder()
@@ -45,9 +43,8 @@ import Testing
 
     @Test func whoHasStoredDoes() throws {
         let milliseconds = Atomic<Int>(0)
-        var environment = try container.engine(isRecovering: false).environment
-        environment.uptime = { .milliseconds(milliseconds.wrappingAdd(20, ordering: .relaxed).newValue) }
-        let engine = try Engine(areas: container.areas(), environment: environment)
+        let engine = try container.engine(
+            uptime: { .milliseconds(milliseconds.wrappingAdd(20, ordering: .relaxed).newValue) })
         try engine.store(noise(1000), "other")
         let holder = try holder()
         let before = milliseconds.load(ordering: .relaxed)
@@ -72,7 +69,7 @@ import Testing
                     return !isPurged
                 })
             else { return }
-            do { try FileManager.default.removeItem(at: catalog) } catch { Issue.record(error) }
+            do { try catalog.remove() } catch { Issue.record(error) }
         }
         try engine.flush()
         let hasHappened = isPurged.withLock { $0 }

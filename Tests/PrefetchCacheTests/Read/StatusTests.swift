@@ -6,12 +6,11 @@ import Testing
 
 /// What the cache says of its keys is what a call would find, whoever changed it.
 @Suite struct StatusTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let engine: Engine
     private let other: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine()
         other = try container.engine()
         for number in 0..<3 { try engine.store(prose(1000), ItemKey(number: number)) }
@@ -41,7 +40,7 @@ import Testing
         #expect(try other.forget(key))
         try other.store(prose(1000), key)
         try other.flush()
-        guard case .cached? = try engine.status(of: key).value else { Issue.record("not cached"); return }
+        #expect(try engine.status(of: key).isCached)
         #expect(try engine.items().map(\.key.string) == ["item-0", "item-2", "item-1"])
     }
 
@@ -49,10 +48,10 @@ import Testing
     @Test func whatWasOpenedAndTakenAwayAndStoredAgainIsListed() throws {
         let key = try ItemKey(number: 1)
         let opened = try #require(try other.open(key).value)
-        try FileManager.default.removeItem(at: opened.url)
+        try opened.url.remove()
         try other.store(prose(1000), key)
         try other.flush()
-        guard case .cached? = try engine.status(of: key).value else { Issue.record("not cached"); return }
+        #expect(try engine.status(of: key).isCached)
         #expect(try engine.items().count == 3)
     }
 

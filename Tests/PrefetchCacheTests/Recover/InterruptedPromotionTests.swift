@@ -10,55 +10,51 @@ import Testing
 /// A promotion that stops at each of its calls in turn, as if its process had died there, and what
 /// the next process makes of it.
 @Suite struct InterruptedPromotionTests {
+    private let container = TemporaryContainer.make()
     private static let content = prose(30_000)
 
-    /// Lets `count` changes through and fails all later ones.
-    private static func failing(after count: Int, _ fileSystem: InterceptingFileSystem) -> OperationLog {
-        let log = OperationLog()
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind.isChange else { return }
-            if log.operations.count >= count { throw FileSystemError("\(operation)", errno: .ioError) }
-            log.add(operation)
-        }
-        return log
-    }
+    enum Place: CaseIterable { case free, taken, inAFolder }
 
-    @Test(arguments: [ItemEncoding.lz4, .identity], [false, true])
-    func whateverTheStepTheNextOpenFindsOneWholeFile(encoding: ItemEncoding, withConflict: Bool) throws {
+    @Test(arguments: [ItemEncoding.lz4, .identity], Place.allCases)
+    func whateverTheStepTheNextOpenFindsOneWholeFile(encoding: ItemEncoding, place: Place) throws {
+        let folder: FolderPath? = place == .inAFolder ? "Podcasts/Daily" : nil
         for steps in TestRun.numbers(every: 6) {
-            let container = try TemporaryContainer()
-            if withConflict {
-                try FileManager.default.createDirectory(
-                    at: container.documents, withIntermediateDirectories: true)
-                try Data("foreign".utf8).write(to: container.documents.appending(path: "Doc.txt"))
-            }
+            if place == .taken { try container.document("Doc.txt").place("foreign") }
             let fileSystem = InterceptingFileSystem()
             let dying = try container.engine(fileSystem: fileSystem)
-            try dying.store(Self.content, "Doc.txt", encoding: .forced(encoding))
+            let metadata = ItemMetadata(key: "Doc.txt", destination: .documents("Doc.txt", in: folder))
+            try dying.store(Self.content, as: metadata, encoding: .forced(encoding))
             try dying.flush()
 
-            let log = Self.failing(after: steps, fileSystem)
+            let log = OperationLog()
+            fileSystem.intercept { operation throws(FileSystemError) in
+                guard operation.kind.isChange else { return }
+                if log.operations.count >= steps { throw FileSystemError("\(operation)", errno: .ioError) }
+                log.add(operation)
+            }
             var hasSucceeded = false
             do {
                 hasSucceeded = try dying.open("Doc.txt").value != nil
             } catch {
-                #expect("\(error)".isEmpty == false)
+                #expect("\(error)" != "")
             }
 
             let next = try container.engine()
             let opened = try #require(try next.open("Doc.txt").value, "lost at step \(steps)")
             #expect(try Data(contentsOf: opened.url) == Self.content, "step \(steps) of \(log.operations)")
-            let expected = withConflict ? ["Doc (2).txt", "Doc.txt"] : ["Doc.txt"]
-            #expect(try container.files(below: container.documents) == expected, "step \(steps)")
-            if withConflict {
-                let foreign = container.documents.appending(path: "Doc.txt")
-                #expect(try Data(contentsOf: foreign) == Data("foreign".utf8), "step \(steps)")
+            let expected = [
+                Place.free: ["Doc.txt"], .taken: ["Doc (2).txt", "Doc.txt"],
+                .inAFolder: ["Podcasts/Daily/Doc.txt"],
+            ]
+            #expect(try container.files(below: container.documents) == expected[place], "step \(steps)")
+            if place == .taken {
+                let foreign = try Data(contentsOf: container.document("Doc.txt"))
+                #expect(foreign == Data("foreign".utf8), "step \(steps)")
             }
             // The dead process may not have written that the item is gone; asking for it tells.
             #expect(try next.content("Doc.txt") == Self.content)
             #expect(try next.items().isEmpty, "step \(steps)")
-            let staging = try container.files(below: container.support.appending(path: "staging"))
-            #expect(staging.allSatisfy { $0.hasSuffix(".lock") }, "step \(steps)")
+            #expect(try container.staged() == [], "step \(steps)")
             if hasSucceeded { return #expect(steps > 5) }
         }
     }
@@ -66,24 +62,20 @@ import Testing
     /// As when the volume of the destination was mounted, or not, since.
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func whatWasStagedElsewhereIsFound(encoding: ItemEncoding) throws {
-        let container = try TemporaryContainer()
         let fileSystem = InterceptingFileSystem()
         do {
             let dying = try container.engine(fileSystem: fileSystem)
             try dying.store(Self.content, "Doc.txt", encoding: .forced(encoding))
-            fileSystem.intercept { operation throws(FileSystemError) in
-                if operation.newName == "Doc.txt" { throw FileSystemError("rename", errno: .ioError) }
-            }
+            fileSystem.fail { $0.newName == "Doc.txt" }
             #expect(throws: CacheError.self) { try dying.open("Doc.txt") }
         }
-        let staging = container.support.appending(path: "staging")
+        let staging = container.staging
         let elsewhere = container.documents.appending(path: CacheLayout.foreignStaging.string)
-        try FileManager.default.createDirectory(at: elsewhere, withIntermediateDirectories: true)
+        try elsewhere.makeFolder()
         for name in try container.files(below: staging) where !name.hasSuffix(".lock") {
-            try FileManager.default.moveItem(
-                at: staging.appending(path: name), to: elsewhere.appending(path: name))
+            try staging.appending(path: name).move(to: elsewhere.appending(path: name))
         }
-        try FileManager.default.removeItem(at: container.caches)
+        try container.caches.remove()
         let opened = try #require(try container.engine().open("Doc.txt").value)
         #expect(try Data(contentsOf: opened.url) == Self.content)
         #expect(try container.files(below: elsewhere).isEmpty)
@@ -96,9 +88,7 @@ import Testing
         let items = [SimulatedItem("one", .lz4), SimulatedItem("two", .lz4)]
         for item in items { try world.cache(item) }
         let engine = try world.engine()
-        world.fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .commit { throw FileSystemError("commit", errno: .noSpace) }
-        }
+        world.fileSystem.fail(.noSpace) { $0.kind == .commit }
         #expect(throws: CacheError.self) { try engine.open("one") }
         for result in engine.open(items.map(\.key)) {
             #expect(throws: CacheError.self) { _ = try result.get() }
@@ -109,38 +99,8 @@ import Testing
         #expect(names.allSatisfy { $0.hasSuffix(".lock") })
     }
 
-    @Test func theStepsComeInTheirOrder() throws {
-        let container = try TemporaryContainer()
-        let log = OperationLog()
-        let engine = try container.engine(fileSystem: log.fileSystem())
-        try engine.store(Self.content, "Doc.txt")
-        log.clear()
-        _ = try engine.open("Doc.txt")
-
-        let hash = ItemKey("Doc.txt").hash
-        let steps = log.operations
-        func first(_ matches: @escaping (FileSystemTestSupport.Operation) -> Bool) throws -> Int {
-            try #require(steps.firstIndex(where: matches))
-        }
-        let staged = try #require(
-            steps.first { $0.kind == .write && $0.name.hasPrefix(hash.hexadecimal) }
-        ).name
-        let contentIsDurable = try first { $0.kind == .synchronize && $0.name == staged }
-        let published = try first { $0.kind == .rename && $0.newName == "Doc.txt" }
-        let nameIsDurable = try first {
-            $0.kind == .synchronize && $0.name == container.documents.path
-        }
-        let cachedCopyGone = try first {
-            $0.kind == .unlink && $0.name == CacheLayout.file(of: hash).string
-        }
-        #expect(
-            [contentIsDurable, published, nameIsDurable, cachedCopyGone].sorted()
-                == [contentIsDurable, published, nameIsDurable, cachedCopyGone])
-    }
-
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func theLedgerKnowsBeforeTheFileHasItsNameAndBeforeTheCachedCopyGoes(encoding: ItemEncoding) throws {
-        let container = try TemporaryContainer()
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         let key: ItemKey = "Doc.txt"
@@ -164,39 +124,5 @@ import Testing
         // A renamed item has left its old name behind already.
         let removal: [String: LedgerEntry.State?] = encoding == .lz4 ? ["remove": .committed] : [:]
         #expect(states.withLock { $0 } == removal.merging(["publish": .intent]) { $1 })
-    }
-
-    @Test func recoveryFlushesTheNameBeforeItCommits() throws {
-        let container = try TemporaryContainer()
-        let fileSystem = InterceptingFileSystem()
-        let engine = try container.engine(fileSystem: fileSystem)
-        try engine.store(Self.content, "Doc.txt")
-        let documents = container.documents.path
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .synchronize, operation.name == documents {
-                throw FileSystemError("fsync", errno: .ioError)
-            }
-        }
-        #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
-        #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
-        let log = OperationLog()
-        let next = try container.engine(fileSystem: log.fileSystem())
-        #expect(try next.open("Doc.txt").value != nil)
-        #expect(log.operations.contains { $0.kind == .synchronize && $0.name == documents })
-    }
-
-    @Test func aFailedFlushIsNeverSuccess() throws {
-        for failure in 0..<3 {
-            let container = try TemporaryContainer()
-            let fileSystem = InterceptingFileSystem()
-            let engine = try container.engine(fileSystem: fileSystem)
-            try engine.store(Self.content, "Doc.txt")
-            let calls = CallCounter()
-            fileSystem.intercept { operation throws(FileSystemError) in
-                guard operation.kind == .synchronize else { return }
-                if calls.next() == failure { throw FileSystemError("fsync", errno: .ioError) }
-            }
-            #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
-        }
     }
 }

@@ -58,9 +58,8 @@ import Testing
             case .documents:
                 let container = try TemporaryContainer(in: .fastTemporaryFolder)
                 let documents = volume.root.appending(path: "Documents-\(UUID().uuidString)")
-                try FileManager.default.createDirectory(at: documents, withIntermediateDirectories: true)
-                try FileManager.default.createSymbolicLink(
-                    at: container.documents, withDestinationURL: documents)
+                try documents.makeFolder()
+                try container.documents.makeLink(to: documents)
                 return container
             }
         }

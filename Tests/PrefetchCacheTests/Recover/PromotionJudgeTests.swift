@@ -35,28 +35,28 @@ import Testing
 
     @Test func aFileThatIsGoneIsLost() throws {
         let found = try faults { container in
-            try FileManager.default.removeItem(at: container.documents.appending(path: "Film.mp4"))
+            try container.document("Film.mp4").remove()
         }
         #expect(found == [.lost])
     }
 
     @Test func anItemThatIsGoneIsLost() throws {
         let found = try faults { container in
-            try FileManager.default.removeItem(at: container.item("Cached.txt"))
+            try container.item("Cached.txt").remove()
         }
         #expect(found == [.lost])
     }
 
     @Test func aLedgerThatIsGoneHandsOverOnceMore() throws {
         let found = try faults { container in
-            try FileManager.default.removeItem(at: container.support.appending(path: "ledger.sqlite"))
+            try container.ledger.remove()
         }
         #expect(found.contains(.lost) || found.contains(.duplicated))
     }
 
     @Test func aFileThatIsCutShortIsPartial() throws {
         let found = try faults { container in
-            let file = container.documents.appending(path: "Film.mp4")
+            let file = container.document("Film.mp4")
             try Data(contentsOf: file).dropLast().write(to: file)
         }
         #expect(found == [.partial])
@@ -65,8 +65,8 @@ import Testing
     @Test func aSecondCopyIsADuplicate() throws {
         let found = try faults { container in
             try FileManager.default.copyItem(
-                at: container.documents.appending(path: "Film.mp4"),
-                to: container.documents.appending(path: "Film (2).mp4"))
+                at: container.document("Film.mp4"),
+                to: container.document("Film (2).mp4"))
         }
         #expect(found == [.duplicated])
     }

@@ -66,8 +66,7 @@ struct PublicCall: Sendable {
             for result in try await cache.open(["noise", "other", "absent"]) { _ = try result.get() }
         },
         PublicCall("deliver") { cache in
-            var metadata = ItemMetadata("delivered", to: .documents)
-            metadata.intent = .userRequested
+            let metadata = ItemMetadata("delivered", to: .documents, intent: .userRequested)
             _ = try await cache.store(prose(50_000), as: metadata)
         },
         PublicCall("forget") { _ = try await $0.forget("opened") },

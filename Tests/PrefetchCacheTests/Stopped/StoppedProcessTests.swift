@@ -74,7 +74,7 @@
 
         /// The file that the only writer keeps locked.
         private static func writerLock(in container: TemporaryContainer) throws -> URL? {
-            let incoming = container.caches.appending(path: "incoming")
+            let incoming = container.incoming
             return try container.files(below: incoming).first { $0.hasSuffix(".lock") }
                 .map { incoming.appending(path: $0) }
         }

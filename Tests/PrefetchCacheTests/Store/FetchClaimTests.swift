@@ -9,12 +9,8 @@ import Testing
 
 /// Who fetches a key, of several processes that want to.
 @Suite struct FetchClaimTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let key: ItemKey = "key"
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
 
     private func isClaimed(_ outcome: FetchClaimOutcome) -> Bool {
         if case .claimed = outcome { true } else { false }
@@ -107,7 +103,7 @@ import Testing
             Issue.record("not claimed")
             return
         }
-        try FileManager.default.removeItem(at: container.caches)
+        try container.caches.remove()
         let other = try container.engine()
         #expect(isClaimed(try other.claims.claim(key.hash)))
         claim.release()
@@ -118,10 +114,7 @@ import Testing
     @Test func aFileSystemWithoutLocksExcludesNobody() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .lock, operation.name.hasSuffix(".claim") else { return }
-            throw FileSystemError("flock", path: "claim", errno: .notSupportedOnSocket)
-        }
+        fileSystem.fail(.notSupportedOnSocket) { $0.kind == .lock && $0.name.hasSuffix(".claim") }
         guard case .unsupported = try engine.claims.claim(key.hash) else {
             Issue.record("claimed")
             return

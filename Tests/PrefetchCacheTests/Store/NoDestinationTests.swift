@@ -6,17 +6,11 @@ import Testing
 
 /// Items that are only ever read, such as map tiles and thumbnails.
 @Suite struct NoDestinationTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let metadata = ItemMetadata(key: "tile", source: "maps", attributes: [1, 2])
 
-    init() throws {
-        container = try TemporaryContainer()
-    }
-
     private func store(_ content: Data, in engine: Engine) throws {
-        let outcome = try content.withBytes { bytes throws(CacheError) in
-            try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        let outcome = try engine.store(content, as: metadata)
         guard case .stored = outcome else { Issue.record("\(outcome)"); return }
     }
 
@@ -33,7 +27,7 @@ import Testing
         try engine.close()
 
         // Also by the process that finds no catalog.
-        try FileManager.default.removeItem(at: container.caches.appending(path: "catalog.sqlite"))
+        try container.catalog.remove()
         let next = try container.engine()
         #expect(try next.items().map(\.destination) == [nil])
         #expect(try next.content("tile") == prose(length))
@@ -64,19 +58,14 @@ import Testing
         metadata.intent = .userRequested
         let requested = metadata
         #expect(throws: CacheError.item(.destinationMissing)) {
-            try prose(10).withBytes { bytes throws(CacheError) in
-                _ = try engine.store(bytes, as: requested, encoding: .automatic)
-            }
+            try engine.store(prose(10), as: requested)
         }
     }
 
     @Test func aPartialOfItIsResumed() throws {
         let engine = try container.engine()
-        guard
-            case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .automatic, expectedLength: nil, keepingPartial: true)
-        else { Issue.record("refused"); return }
-        _ = try noise(2_500_000).withBytes { bytes throws(CacheError) in try store.append(bytes) }
+        let store = try engine.begin(metadata, keepingPartial: true)
+        try store.append(noise(2_500_000))
         #expect(try store.suspend()?.metadata.destination == nil)
         #expect(try engine.partials().map(\.destination) == [nil])
     }

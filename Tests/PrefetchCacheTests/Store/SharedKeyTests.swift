@@ -9,19 +9,18 @@ import Testing
 
 /// Two processes that work on one key: whoever writes the catalog last, it says what is on disk.
 @Suite struct SharedKeyTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let one: Engine
     private let other: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         one = try container.engine()
         other = try container.engine()
     }
 
     private func expectThatTheBooksAgreeWithTheDisk() throws {
         let statistics = try container.engine().statistics()
-        let items = try container.files(below: container.caches.appending(path: "items"))
+        let items = try container.files(below: container.items)
         #expect(statistics.chargedBytes == (try container.chargedOnDisk()))
         #expect(statistics.items == items.count)
     }
@@ -129,14 +128,14 @@ import Testing
     @Test func twoProcessesThatFindAnItemGoneDebitItOnce() throws {
         for number in 0..<4 { try one.store(noise(10_000 * (number + 1)), ItemKey(number: number)) }
         try one.flush()
-        try FileManager.default.removeItem(at: container.item(ItemKey(number: 1)))
+        try container.item(ItemKey(number: 1)).remove()
         #expect(try one.content(ItemKey(number: 1)) == nil)
         #expect(try other.content(ItemKey(number: 1)) == nil)
         try one.flush()
         try other.flush()
         try expectThatTheBooksAgreeWithTheDisk()
 
-        try FileManager.default.removeItem(at: container.item(ItemKey(number: 0)))
+        try container.item(ItemKey(number: 0)).remove()
         let charge = try #require(try one.items().first).chargedBytes
         #expect(try one.evict(1) == charge)
         try expectThatTheBooksAgreeWithTheDisk()

@@ -7,10 +7,13 @@ import Testing
 @testable import PrefetchCaching
 
 @Suite struct StoreAndReadTests {
+    private let container = TemporaryContainer.make()
+    private let engine: Engine
+
+    init() throws { engine = try container.engine() }
+
     @Test(arguments: [0, 1, 4096, 100_000, 1 << 20, (5 << 20) / 2])
     func whatWasStoredIsRead(length: Int) throws {
-        let container = try TemporaryContainer()
-        let engine = try container.engine()
         for (key, content) in [("text", prose(length)), ("noise", noise(length))] {
             let key = try ItemKey(key)
             try engine.store(content, key)
@@ -20,8 +23,6 @@ import Testing
 
     /// To note in the inode when a file was read takes longer than to read it.
     @Test func readingLeavesTheAccessTime() throws {
-        let container = try TemporaryContainer()
-        let engine = try container.engine()
         let fileSystem = engine.environment.fileSystem
         // So long ago that the next read would be noted even with `relatime`.
         let longAgo: Int64 = 1_000_000_000
@@ -52,19 +53,15 @@ import Testing
     }
 
     @Test func aLaterStoreReplacesTheItem() throws {
-        let container = try TemporaryContainer()
-        let engine = try container.engine()
         try engine.store(prose(50_000, seed: 1), "key")
         try engine.store(prose(9_000, seed: 2), "key")
         #expect(try engine.content("key") == prose(9_000, seed: 2))
         #expect(try engine.statistics().items == 1)
         #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
-        #expect(try container.files(below: container.caches.appending(path: "incoming")).count == 1)
+        #expect(try container.files(below: container.incoming).count == 1)
     }
 
     @Test func aRangeIsTheSliceOfTheContent() throws {
-        let container = try TemporaryContainer()
-        let engine = try container.engine()
         let content = prose(3 << 20)
         try engine.store(content, "key")
         for range: Range<Int64> in [0..<1, 0..<0, (1 << 20) - 1..<(1 << 20) + 1, 5..<3_000_000] {
@@ -74,8 +71,6 @@ import Testing
     }
 
     @Test func aRangePastTheEndIsAnError() throws {
-        let container = try TemporaryContainer()
-        let engine = try container.engine()
         try engine.store(prose(100), "key")
         for range: Range<Int64> in [0..<101, 100..<102, -1..<5] {
             #expect(throws: CacheError.item(.rangeOutOfBounds(range, contentBytes: 100))) {
@@ -86,7 +81,6 @@ import Testing
     }
 
     @Test func anItemInPiecesIsTheSameAsOneInOne() async throws {
-        let container = try TemporaryContainer()
         let cache = try await container.cache()
         let content = prose(2_500_000)
         let begun = try await cache.beginStoring(ItemMetadata("key"), expectedLength: Int64(content.count))
@@ -105,7 +99,6 @@ import Testing
     }
 
     @Test func aCancelledWriterLeavesNothing() async throws {
-        let container = try TemporaryContainer()
         let cache = try await container.cache()
         guard case .writer(let writer) = try await cache.beginStoring(ItemMetadata("key")) else {
             Issue.record("refused")
@@ -122,8 +115,6 @@ import Testing
     }
 
     @Test func aFileIsStoredWithItsContent() throws {
-        let container = try TemporaryContainer()
-        let engine = try container.engine()
         let file = container.root.appending(path: "original")
         let content = noise(5_000_001)
         try content.write(to: file)
@@ -134,7 +125,6 @@ import Testing
 
     @Test func whatTheSinkThrowsEndsTheStream() async throws {
         struct Enough: Error {}
-        let container = try TemporaryContainer()
         let cache = try await container.cache()
         // More chunks than are decoded at once.
         try await cache.store(noise(9_000_000), as: ItemMetadata("key"))
@@ -150,25 +140,19 @@ import Testing
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/cpuinfo")))
     func aFileThatDoesNotTellItsLengthIsStoredWhole() throws {
-        let container = try TemporaryContainer()
-        let engine = try container.engine()
         _ = try engine.store(contentsOf: "/proc/version", as: ItemMetadata("key"), encoding: .automatic)
         #expect(try engine.content("key") == Data(contentsOf: URL(filePath: "/proc/version")))
     }
 
     @Test func aMissingFileIsNamedInTheError() throws {
-        let container = try TemporaryContainer()
-        let engine = try container.engine()
-        #expect {
+        expectError(naming: "/no/such/file") {
             try engine.store(contentsOf: "/no/such/file", as: ItemMetadata("key"), encoding: .automatic)
-        } throws: { error in
-            "\(error)".contains("/no/such/file")
+
         }
         #expect(try container.chargedOnDisk() == 0)
     }
 
     @Test func aClosedCacheSaysSo() async throws {
-        let container = try TemporaryContainer()
         let cache = try await container.cache()
         try await cache.close()
         try await cache.close()
@@ -176,8 +160,6 @@ import Testing
     }
 
     @Test func containsSeesCachedAndPromotedItems() throws {
-        let container = try TemporaryContainer()
-        let engine = try container.engine()
         #expect(try !engine.contains("key"))
         try engine.store(prose(100), "key")
         #expect(try engine.contains("key"))

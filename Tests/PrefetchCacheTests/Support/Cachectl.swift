@@ -18,7 +18,7 @@ enum Cachectl {
         for file in files { try Data().write(to: file) }
         defer {
             for file in files {
-                do { try FileManager.default.removeItem(at: file) } catch {
+                do { try file.remove() } catch {
                     print("left behind: \(file.path)")
                 }
             }

@@ -1,6 +1,8 @@
 import FileSystemTestSupport
+import PrefetchFileSystem
 import Synchronization
 import SystemPackage
+import Testing
 
 /// Counts calls that a test intercepts.
 final class CallCounter: Sendable {
@@ -10,7 +12,60 @@ final class CallCounter: Sendable {
     var value: Int { count.load(ordering: .relaxed) }
 
     /// The number of earlier calls.
+    @discardableResult
     func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).oldValue }
+}
+
+/// A file system with somebody in between.
+protocol Interceptable {
+    func intercept(_ interceptor: @escaping Interceptor)
+}
+
+extension InterceptingFileSystem: Interceptable {
+    /// One on which calls fail.
+    convenience init(
+        failing errno: Errno, where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool
+    ) {
+        self.init()
+        fail(errno, where: isMeant)
+    }
+
+    /// Has the process die before such a call.
+    func die(before isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool) {
+        intercept { [unowned self] operation in
+            if isMeant(operation) { die() }
+        }
+    }
+}
+
+extension SimulatedFileSystem: Interceptable {}
+
+extension Interceptable {
+    /// Has calls fail.
+    func fail(
+        _ errno: Errno = .ioError,
+        where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool
+    ) {
+        intercept { operation throws(FileSystemError) in
+            if isMeant(operation) { throw FileSystemError(operation.kind.rawValue, errno: errno) }
+        }
+    }
+
+    /// Does something before one call of a kind: before the first, or so many later.
+    ///
+    /// - Returns: Counts the calls of that kind.
+    @discardableResult
+    func once(
+        before isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool, after earlier: Int = 0,
+        _ body: @escaping @Sendable () throws -> Void
+    ) -> CallCounter {
+        let calls = CallCounter()
+        intercept { operation in
+            guard isMeant(operation), calls.next() == earlier else { return }
+            do { try body() } catch { Issue.record(error) }
+        }
+        return calls
+    }
 }
 
 extension FileSystemTestSupport.Operation {

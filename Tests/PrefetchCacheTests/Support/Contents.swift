@@ -25,8 +25,16 @@ func prose(_ count: Int, seed: UInt64 = 1) -> Data {
 
 extension ItemMetadata {
     /// Metadata with a destination that is named after the key.
-    init(_ key: ItemKey, to area: Area = .documents) {
-        self.init(key: key, destination: .in(area, FileName(sanitizing: key.string)))
+    init(
+        _ key: ItemKey, to area: Area = .documents, backup: BackupPolicy = .include, source: String = "",
+        intent: Intent = .opportunistic, validator: Validator = Validator(), priority: Float = 0,
+        expiresAt: Int64? = nil
+    ) {
+        self.init(
+            key: key, source: source, intent: intent,
+            destination: .in(area, FileName(sanitizing: key.string), backup: backup), validator: validator,
+            priority: priority)
+        self.expiresAt = expiresAt
     }
 }
 
@@ -39,37 +47,6 @@ extension Destination {
             preconditionFailure("\(area) keeps nothing")
         }
         return destination
-    }
-}
-
-extension Engine {
-    @discardableResult
-    func store(
-        _ content: Data, _ key: ItemKey, to area: Area = .documents, encoding: EncodingChoice = .automatic,
-        parts: [BundlePart] = []
-    ) throws -> StoreOutcome {
-        var metadata = ItemMetadata(key, to: area)
-        metadata.parts = parts
-        return try content.withBytes { bytes throws(CacheError) in
-            try store(bytes, as: metadata, encoding: encoding)
-        }
-    }
-
-    /// Stores an item whose destination is in a folder and named after the key.
-    @discardableResult
-    func store(
-        _ content: Data, _ key: ItemKey, in folder: FolderPath, of area: Area = .documents,
-        intent: Intent = .opportunistic, encoding: EncodingChoice = .automatic
-    ) throws -> StoreOutcome {
-        let metadata = ItemMetadata(
-            key: key, intent: intent, destination: .in(area, FileName(sanitizing: key.string), folder))
-        return try content.withBytes { bytes throws(CacheError) in
-            try store(bytes, as: metadata, encoding: encoding)
-        }
-    }
-
-    func content(_ key: ItemKey) throws -> Data? {
-        try read(key, nil).value
     }
 }
 

@@ -77,64 +77,23 @@ final class CoordinationWatch: FileCoordinating {
         }
     }
 
-    /// Called by the ledger.
-    func expectNoAccess(_ call: String) {
-        let access = current.withLock { $0.access }
-        #expect(access == nil, "\(call) of the ledger under coordination")
+    /// The ledger, which nobody may call under coordination.
+    func watching(_ ledger: any PromotionLedger) -> any PromotionLedger {
+        InterceptedLedger(ledger) { [self] call, _ in
+            let access = current.withLock { $0.access }
+            #expect(access == nil, "\(call) of the ledger under coordination")
+        }
     }
 }
 
-/// A ledger that nobody may call under coordination.
-struct WatchedLedger: PromotionLedger {
-    let ledger: any PromotionLedger
-    let watch: CoordinationWatch
-
-    func fingerprint() throws(CacheError) -> LedgerFingerprint? {
-        watch.expectNoAccess("fingerprint")
-        return try ledger.fingerprint()
+extension TemporaryContainer {
+    /// An engine that is watched.
+    func engine(_ watch: CoordinationWatch) throws -> Engine {
+        let areas = try areas()
+        let support = try SupportFolders(areas: areas, fileSystem: LiveFileSystem())
+        let path = areas.applicationSupport.pushing(CacheLayout.root)
+        return try engine(
+            fileSystem: watch.fileSystem(), coordinator: watch,
+            ledger: watch.watching(Ledger(in: support.root, at: path)))
     }
-
-    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
-        watch.expectNoAccess("entry")
-        return try ledger.entry(for: hash)
-    }
-
-    func unfinished() throws(CacheError) -> [LedgerEntry] {
-        watch.expectNoAccess("intents")
-        return try ledger.unfinished()
-    }
-
-    func hashes() throws(CacheError) -> Set<KeyHash> {
-        watch.expectNoAccess("hashes")
-        return try ledger.hashes()
-    }
-
-    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
-        watch.expectNoAccess("committed")
-        return try ledger.committed(after: hash, atMost: limit)
-    }
-
-    func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
-        watch.expectNoAccess("others")
-        return try ledger.others(sharing: entry)
-    }
-
-    func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
-        watch.expectNoAccess("isPlaceOfAnother")
-        return try ledger.isPlaceOfAnother(entry)
-    }
-
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
-        watch.expectNoAccess("make")
-        return try ledger.make(changes, flushing: flushing)
-    }
-
-    var needsCheckpoint: Bool { ledger.needsCheckpoint }
-
-    func checkpoint() throws(CacheError) {
-        watch.expectNoAccess("tidy")
-        try ledger.checkpoint()
-    }
-
-    func close() throws(CacheError) { try ledger.close() }
 }

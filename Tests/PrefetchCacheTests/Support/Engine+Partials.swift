@@ -10,16 +10,9 @@ extension Engine {
         _ key: ItemKey, expectedLength: Int64? = nil, encoding: ItemEncoding = .identity,
         validator: Validator = Validator()
     ) throws -> UnfinishedStore {
-        var metadata = ItemMetadata(key)
-        metadata.validator = validator
-        guard
-            case .begun(let store) = try beginStore(
-                metadata, encoding: .forced(encoding), expectedLength: expectedLength, keepingPartial: true)
-        else {
-            Issue.record("refused")
-            throw CacheError.writerIsFinished
-        }
-        return store
+        try begin(
+            ItemMetadata(key, validator: validator), encoding: .forced(encoding),
+            expectedLength: expectedLength, keepingPartial: true)
     }
 
     /// Stores the beginning of an item, and breaks off.
@@ -53,22 +46,9 @@ final class Replay: Sendable {
     func add(_ piece: UnsafeRawBufferPointer) { bytes.withLock { $0.append(contentsOf: piece) } }
 }
 
-extension UnfinishedStore {
-    func append(_ content: Data) throws {
-        #expect(try content.withBytes { bytes throws(CacheError) in try append(bytes) } == nil)
-    }
-}
-
 extension TemporaryContainer {
-    var incoming: URL { caches.appending(path: "incoming") }
-
     func chunks(_ key: ItemKey) -> URL { incoming.appending(path: key.hash.hexadecimal) }
     func journal(_ key: ItemKey) -> URL { incoming.appending(path: "\(key.hash.hexadecimal).chunks") }
-
-    /// Files of partials, ordinary or kept.
-    func partials() throws -> [String] {
-        try files(below: incoming).filter { !$0.hasSuffix(".lock") }
-    }
 }
 
 /// Compares contents. Of two long ones that differ, `#expect` would look for the difference for hours.

@@ -35,32 +35,22 @@ final class MountedFolder: Sendable {
     /// Makes the folder and mounts something in it.
     init(_ kind: Kind, at folder: URL) throws {
         path = folder.path
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try folder.makeFolder()
         switch kind {
-        case .tmpfs: try Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", path)
+        case .tmpfs: try SystemCommand.run("/bin/mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", path)
         case .bind:
             let origin = folder.deletingLastPathComponent()
                 .appending(path: "origin of \(folder.lastPathComponent)")
-            try FileManager.default.createDirectory(at: origin, withIntermediateDirectories: true)
-            try Self.run("/bin/mount", "--bind", origin.path, path)
+            try origin.makeFolder()
+            try SystemCommand.run("/bin/mount", "--bind", origin.path, path)
         }
     }
 
     deinit {
         do {
-            try Self.run("/bin/umount", "-l", path)
+            try SystemCommand.run("/bin/umount", "-l", path)
         } catch {
             print("left behind: \(path) (\(error))")
         }
-    }
-
-    private static func run(_ command: String, _ arguments: String...) throws {
-        let process = ChildProcess()
-        process.executableURL = URL(filePath: command)
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(command) \(arguments)")
     }
 }

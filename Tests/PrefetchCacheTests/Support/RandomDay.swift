@@ -20,7 +20,7 @@ import Testing
 struct RandomDay {
     private(set) var model = ModelledFigures()
     private let container: TemporaryContainer
-    private var processes: [FollowingProcess] = []
+    private var processes: [StressProcess] = []
     private var unnoted = [Unnoted](repeating: Unnoted(), count: 3)
     private var generator: SeededGenerator
     private var time: Int64 = 20_000 * HistoryDay.milliseconds
@@ -52,7 +52,7 @@ struct RandomDay {
     init(seed: UInt64) throws {
         generator = SeededGenerator(seed: seed)
         container = try TemporaryContainer(budget: .bytes(Self.budget))
-        for _ in 0..<3 { processes.append(try FollowingProcess(in: container, at: time)) }
+        for _ in 0..<3 { processes.append(try StressProcess.following(in: container, at: time)) }
     }
 
     // MARK: The day
@@ -251,7 +251,7 @@ struct RandomDay {
         let file = container.item(try ItemKey(key))
         log.append("spoil \(key)")
         if random(3) > 0 {
-            try FileManager.default.removeItem(at: file)
+            try file.remove()
             model.items[key]?.isSpoilt = .purged
             // An item that has no row yet leaves when it would get one.
             for process in writers { try flush(process) }
@@ -275,14 +275,14 @@ struct RandomDay {
 
     /// A process that maintains the cache just then may add to a folder that is being removed.
     private func removeCaches() throws {
-        for _ in 0..<1000 where FileManager.default.fileExists(atPath: container.caches.path) {
+        for _ in 0..<1000 where container.caches.exists {
             do {
-                try FileManager.default.removeItem(at: container.caches)
+                try container.caches.remove()
             } catch {
                 continue
             }
         }
-        try #require(!FileManager.default.fileExists(atPath: container.caches.path))
+        try #require(!container.caches.exists)
     }
 
     private mutating func kill(_ process: Int) throws {
@@ -303,7 +303,7 @@ struct RandomDay {
         }
         unnoted[process] = Unnoted()
         for other in unnoted.indices { unnoted[other].mayBeFound = true }
-        processes[process] = try FollowingProcess(in: container, at: time)
+        processes[process] = try StressProcess.following(in: container, at: time)
         try tell(process, "trim")
     }
 
@@ -369,9 +369,7 @@ struct RandomDay {
     /// Finds items whose files are gone: what has expired may go at any time, anything else only when it is evicted.
     private mutating func findGone(because reason: Departure?) throws {
         for (key, item) in model.items.sorted(by: { $0.key < $1.key }) where item.isSpoilt != .purged {
-            guard try !FileManager.default.fileExists(atPath: container.item(ItemKey(key)).path) else {
-                continue
-            }
+            guard try !container.item(ItemKey(key)).exists else { continue }
             let hasExpired = item.hasExpired(at: time)
             log.append("gone \(key)\(hasExpired ? ", expired" : "")")
             #expect(hasExpired || reason != nil, "\(key) has gone for no reason")

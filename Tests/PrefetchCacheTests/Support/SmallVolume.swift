@@ -63,7 +63,7 @@ final class SmallVolume: Sendable {
         base = FileManager.default.temporaryDirectory.appending(
             path: "PrefetchCacheTests-\(UUID().uuidString)", directoryHint: .isDirectory)
         root = kind == .overlay ? base.appending(path: "merged") : base
-        try FileManager.default.createDirectory(at: base, withIntermediateDirectories: true)
+        try base.makeFolder()
         do {
             try Self.mount(kind, megabytes, options, at: base)
             if kind == .overlay { try Self.mountOverlay(in: base) }
@@ -89,7 +89,7 @@ final class SmallVolume: Sendable {
             // It was not mounted.
         }
         do {
-            try FileManager.default.removeItem(at: base)
+            try base.remove()
         } catch {
             print("left behind: \(base.path) (\(error))")
         }
@@ -110,8 +110,7 @@ final class SmallVolume: Sendable {
         case .ext4, .overlay, .ext4WithoutJournal:
             let features = kind == .ext4WithoutJournal ? "^has_journal" : "has_journal"
             // Nothing is set aside for root, who runs this.
-            try SystemCommand.run(
-                "/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", "-O", features, image.path)
+            try SystemCommand.run("/usr/sbin/mkfs.ext4", "-q", "-F", "-m", "0", "-O", features, image.path)
             options += ",errors=remount-ro"
         case .xfs: try SystemCommand.run("/usr/sbin/mkfs.xfs", "-q", "-f", image.path)
         // Mixed, as is usual for small ones: otherwise most of the space may end up with the metadata.
@@ -153,8 +152,7 @@ final class SmallVolume: Sendable {
     func settle() throws { try Self.live.synchronizeVolume(of: folder.descriptor) }
 
     private func withFiller(_ body: (Descriptor) throws(FileSystemError) -> Void) throws {
-        try Self.live.withFile(
-            "filler", in: folder.descriptor, .createIfMissing(.ownerReadWrite), body)
+        try Self.live.withFile("filler", in: folder.descriptor, .createIfMissing(.ownerReadWrite), body)
     }
 
     /// The outsider takes or gives back what it must for just `bytes` to be available, but for a few

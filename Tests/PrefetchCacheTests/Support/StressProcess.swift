@@ -1,28 +1,30 @@
 import Dispatch
 import FileSystemTestSupport
 import Foundation
-import Testing
+import Synchronization
 
 @testable import PrefetchCaching
 
 /// A run of `testprograms`, which lies beside the tests, on a container.
 final class StressProcess: Sendable {
-    private let process: ChildProcess
-    private let output: Pipe
-    private let input: Pipe
-    private let ended: DispatchSemaphore
+    private let process = ChildProcess()
+    private let output = Pipe()
+    private let input = Pipe()
+    private let ended = DispatchSemaphore(value: 0)
+    /// What it has printed beyond the last whole line.
+    private let rest = Mutex(Data())
+
+    struct Failure: Error {
+        let line: String
+        let answer: String
+    }
 
     init(_ arguments: [String], in container: TemporaryContainer) throws {
-        process = ChildProcess()
         process.executableURL = try BuiltProduct.named("testprograms")
         process.arguments = arguments + ["--container", container.root.path]
-        output = Pipe()
-        input = Pipe()
         process.standardOutput = output
         process.standardInput = input
-        let ended = DispatchSemaphore(value: 0)
-        self.ended = ended
-        process.terminationHandler = { _ in ended.signal() }
+        process.terminationHandler = { [ended] _ in ended.signal() }
         try process.run()
     }
 
@@ -30,10 +32,41 @@ final class StressProcess: Sendable {
         if process.isRunning { kill() }
     }
 
-    /// The first bytes that it prints; returns when there are some.
-    func firstOutput() -> String {
-        String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    /// One that works on a container as it is told: see `Follow`.
+    ///
+    /// - Parameter time: In milliseconds since 1970.
+    static func following(in container: TemporaryContainer, at time: Int64) throws -> StressProcess {
+        let process = try StressProcess(["follow", "--time", "\(time)"], in: container)
+        guard process.answer() == "ready" else { throw Failure(line: "", answer: "not ready") }
+        return process
     }
+
+    /// Has it do something, and returns its answer.
+    @discardableResult
+    func tell(_ line: String) throws -> String {
+        try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+        let answer = answer()
+        guard !answer.hasPrefix("failed"), !answer.isEmpty else { throw Failure(line: line, answer: answer) }
+        return answer
+    }
+
+    private func answer() -> String {
+        rest.withLock { rest in
+            while true {
+                if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    defer { rest = Data(rest[rest.index(after: end)...]) }
+                    return String(decoding: rest[..<end], as: UTF8.self)
+                }
+                let more = output.fileHandleForReading.availableData
+                // It has died.
+                guard !more.isEmpty else { return "" }
+                rest += more
+            }
+        }
+    }
+
+    /// The first line that it prints; returns when there is one.
+    func firstOutput() -> String { answer() }
 
     /// Ends it as `kill -9` does, and returns when it is gone.
     func kill() {

@@ -27,6 +27,11 @@ final class TemporaryContainer: Sendable {
         _ = Self.all.withLock { $0.insert(root) }
     }
 
+    /// One for a suite to begin with: where there is no temporary folder, there is nothing to test.
+    static func make() -> TemporaryContainer {
+        do { return try TemporaryContainer() } catch { preconditionFailure("\(error)") }
+    }
+
     /// One whose cache is configured before it is used.
     ///
     /// - Parameter largestItem: `nil` for the whole budget.
@@ -59,6 +64,13 @@ final class TemporaryContainer: Sendable {
     var documents: URL { root.appending(path: "Documents") }
     var iCloudDrive: URL { root.appending(path: "Library/Mobile Documents") }
     var catalog: URL { caches.appending(path: "catalog.sqlite") }
+    var items: URL { caches.appending(path: "items") }
+    var incoming: URL { caches.appending(path: "incoming") }
+    var quarantine: URL { caches.appending(path: "quarantine") }
+    var ledger: URL { support.appending(path: "ledger.sqlite") }
+    var staging: URL { support.appending(path: "staging") }
+
+    func document(_ path: String) -> URL { documents.appending(path: path) }
 
     func areas() throws -> StorageAreas { try .container(at: root) }
 
@@ -70,21 +82,23 @@ final class TemporaryContainer: Sendable {
     ///   - areas: `nil` for those of the container.
     ///   - ledger: `nil` for the one in the container.
     ///   - now: `nil` for a clock that goes on by a second whenever it is read.
+    ///   - uptime: `nil` for the same clock, which this does not set forward.
     ///   - isRecovering: Whether what a crash left behind is settled.
     ///   - longestCopy: 0 to rename every identity item that can be renamed: those of tests are short.
     func engine(
         fileSystem: any FileSystem = LiveFileSystem(), boot: String = "boot-1",
         probe: (any VolumeProbing)? = FixedVolumeProbe.roomy,
         coordinator: (any FileCoordinating)? = nil, areas: StorageAreas? = nil,
-        ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil, isRecovering: Bool = true,
-        parallelism: Int = 2, longestCopy: Int64 = 0
+        ledger: (any PromotionLedger)? = nil, now: (@Sendable () -> Int64)? = nil,
+        uptime: (@Sendable () -> Duration)? = nil, isRecovering: Bool = true, parallelism: Int = 2,
+        longestCopy: Int64 = 0
     ) throws -> Engine {
         let clock = clock
         let session = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
         return try Engine(
             areas: areas ?? self.areas(),
             environment: CacheEnvironment(
-                fileSystem: fileSystem, now: { now?() ?? clock.next() }, uptime: { clock.uptime },
+                fileSystem: fileSystem, now: now ?? { clock.next() }, uptime: uptime ?? { clock.uptime },
                 probe: probe, coordinator: coordinator,
                 session: session, bootIdentifier: boot, parallelism: parallelism, longestCopy: longestCopy,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })),
@@ -109,6 +123,12 @@ final class TemporaryContainer: Sendable {
             return exists && !isFolder.boolValue
         }.sorted()
     }
+
+    /// What is staged: no lock files.
+    func staged() throws -> [String] { try files(below: staging).filter { !$0.hasSuffix(".lock") } }
+
+    /// Files of partials, ordinary or kept.
+    func partials() throws -> [String] { try files(below: incoming).filter { !$0.hasSuffix(".lock") } }
 
     /// What the files of items and partials on disk are charged, walked and added up.
     func chargedOnDisk() throws -> Int64 {

@@ -24,6 +24,8 @@ enum Hand: String, Sendable, CaseIterable {
 /// A piece of work of the cache that touches the file of an item, and what is there before.
 enum HandedWork: String, Sendable, CaseIterable {
     case opensText, opensFilm, opensSeveral, opensAgain, adopts, stores, storesAnew, delivers, purges, repairs
+    /// A newer version takes the place of what was opened.
+    case updates
     /// Takes the file in as an item, and as a file of the user's that is there already.
     case migrates, merges
 
@@ -32,22 +34,18 @@ enum HandedWork: String, Sendable, CaseIterable {
     static let newer = noise(8000, seed: 6)
 
     private static func metadata(_ key: ItemKey = key) -> ItemMetadata {
-        ItemMetadata(
-            key: key, destination: .documents(FileName(sanitizing: key.string), backup: .exclude))
+        ItemMetadata(key: key, destination: .documents(FileName(sanitizing: key.string), backup: .exclude))
     }
 
     private static func store(
         in engine: Engine, _ content: Data = content, _ encoding: ItemEncoding = .identity,
         _ key: ItemKey = key
     ) throws {
-        try content.withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: metadata(key), encoding: .forced(encoding))
-        }
+        try engine.store(content, as: metadata(key), encoding: .forced(encoding))
     }
 
     func prepare(_ engine: Engine, _ file: URL) throws {
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try file.deletingLastPathComponent().makeFolder()
         switch self {
         case .opensText: try Self.store(in: engine, Self.content, .lz4)
         case .opensFilm, .delivers: try Self.store(in: engine)
@@ -57,7 +55,7 @@ enum HandedWork: String, Sendable, CaseIterable {
         case .adopts:
             try Self.content.write(to: file)
             try Self.store(in: engine)
-        case .opensAgain, .stores, .storesAnew, .purges, .repairs:
+        case .opensAgain, .stores, .storesAnew, .updates, .purges, .repairs:
             try Self.store(in: engine)
             _ = try engine.open(Self.key)
         case .migrates, .merges: try Self.content.write(to: file)
@@ -65,18 +63,11 @@ enum HandedWork: String, Sendable, CaseIterable {
         if self == .merges {
             let twin = ItemMetadata(
                 key: "twin", destination: .applicationSupport("Doc.txt", backup: .include))
-            _ = try Self.content.withBytes { bytes throws(CacheError) in
-                try engine.store(bytes, as: twin, encoding: .automatic)
-            }
+            try engine.store(Self.content, as: twin)
             _ = try engine.open("twin")
         }
         if self == .delivers { _ = try engine.remove(Self.key) }
-        if self == .repairs {
-            let live = LiveFileSystem()
-            try live.withFile(FilePath(file.path), in: .workingDirectory, .readWrite) {
-                file throws(FileSystemError) in try BackupMark(fileSystem: live).set(.include, on: file)
-            }
-        }
+        if self == .repairs { try file.set(.include) }
     }
 
     func run(_ engine: Engine) throws {
@@ -84,14 +75,15 @@ enum HandedWork: String, Sendable, CaseIterable {
         case .opensText, .opensFilm, .opensAgain, .adopts: _ = try engine.open(Self.key)
         case .opensSeveral: for result in engine.open([Self.key, "other"]) { _ = try result.get() }
         case .stores: try Self.store(in: engine, Self.newer)
-        case .storesAnew, .delivers:
+        case .storesAnew, .delivers, .updates:
             var metadata = Self.metadata()
-            if self == .delivers { metadata.intent = .userRequested }
+            if self != .storesAnew { metadata.intent = .userRequested }
             guard
                 case .begun(let store) = try engine.beginStore(
-                    metadata, encoding: .forced(.identity), expectedLength: 8000, whenPromoted: .storeAgain)
+                    metadata, encoding: .forced(.identity), expectedLength: 8000,
+                    whenPromoted: self == .updates ? .replaceIfUnmodified : .storeAgain)
             else { return }
-            _ = try Self.newer.withBytes { bytes throws(CacheError) in try store.commit(appending: bytes) }
+            try store.commit(appending: Self.newer)
         case .purges: _ = try engine.purgeExcluded(unusedSince: .max, isDryRun: false)
         case .repairs: _ = try engine.repair(isDryRun: false)
         case .migrates: try migrate(engine, as: .cached(to: .documents))
@@ -125,6 +117,20 @@ struct HandedRun {
         let state = Mutex(State())
     }
 
+    /// The hand before every call of a work in turn, or before some.
+    ///
+    /// - Returns: How many there were.
+    static func expectNothingBroken(_ work: HandedWork, _ hand: Hand, every step: Int = 1) throws -> Int {
+        var runs = 0
+        for moment in step == 1 ? stride(from: 0, to: .max, by: 1) : TestRun.numbers(every: step) {
+            guard let broken = try HandedRun(work: work, hand: hand, moment: moment).judge() else { break }
+            #expect(broken == [])
+            runs += 1
+        }
+        print("user's hand: \(work), \(hand): \(runs) moments")
+        return runs
+    }
+
     /// - Returns: What was broken; `nil` when the work has ended before the moment.
     func judge(_ weaknesses: Set<Weakness> = []) throws -> [String]? {
         let container = try TemporaryContainer(in: .fastTemporaryFolder)
@@ -139,9 +145,9 @@ struct HandedRun {
         fileSystem.intercept { operation in
             guard count.next() == moment else { return }
             do {
-                let found = try Self.inode(of: file)
+                let found = try file.inode
                 try hand.acts(on: file, mine: mine, draft: draft)
-                let placed = try Self.inode(of: file)
+                let placed = try file.inode
                 trace.state.withLock {
                     $0 = .init(found: found, placed: placed, operation: "\(operation)")
                 }
@@ -161,7 +167,7 @@ struct HandedRun {
         // The next process, twice, whose user does nothing.
         for _ in 1...2 {
             let next = try container.engine(fileSystem: fileSystem)
-            do { _ = try next.open(HandedWork.key) } catch { #expect("\(error)" != "") }
+            attempt { _ = try next.open(HandedWork.key) }
             _ = try next.repair(isDryRun: false)
             try next.close()
         }
@@ -182,7 +188,7 @@ struct HandedRun {
                 paths[folder == container.documents ? name : "files/\(name)"] = path
             }
         }
-        if FileManager.default.fileExists(atPath: mine.path) { paths["mine"] = mine }
+        if mine.exists { paths["mine"] = mine }
         let contents = try paths.mapValues { try Data(contentsOf: $0) }
         let known = [HandedWork.content, HandedWork.newer, Hand.written]
         for (name, content) in contents where !known.contains(content) {
@@ -197,7 +203,7 @@ struct HandedRun {
                 violations.append("what the user wrote is gone: \(contents.keys.sorted())")
             }
         case .putsACopy:
-            let inodes = try paths.values.map(Self.inode)
+            let inodes = try paths.values.map { try $0.inode }
             // A migration may take it in, like the one that was there.
             if work.isMigration ? !contents.values.contains(content) : !inodes.contains(state.placed) {
                 violations.append("the user's copy is gone: \(contents.keys.sorted())")
@@ -214,25 +220,13 @@ struct HandedRun {
         }
         if hand == .replaces || hand == .putsACopy {
             for (name, path) in paths {
-                guard try Self.inode(of: path) == state.placed, try isMarked(path) else { continue }
+                guard try path.inode == state.placed, try path.backupPolicy == .exclude else { continue }
                 violations.append("the user's \(name) is marked")
             }
         }
-        let staged = try container.files(below: container.support.appending(path: "staging"))
-            .filter { !$0.hasSuffix(".lock") }
+        let staged = try container.staged()
         if !staged.isEmpty { violations.append("left in staging: \(staged)") }
         return violations
-    }
-
-    private func isMarked(_ file: URL) throws -> Bool {
-        let live = LiveFileSystem()
-        return try live.withFile(FilePath(file.path), in: .workingDirectory, .read) {
-            file throws(FileSystemError) in try BackupMark(fileSystem: live).policy(of: file) == .exclude
-        }
-    }
-
-    private static func inode(of file: URL) throws -> UInt64? {
-        try LiveFileSystem().attributes(of: FilePath(file.path), in: .workingDirectory)?.identity.inode
     }
 }
 

@@ -10,12 +10,11 @@ import Testing
 
 /// What happens to a promoted file between the last look at it and its removal.
 @Suite(.timeLimit(.minutes(2))) struct LateHandTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let fileSystem = InterceptingFileSystem()
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine(fileSystem: fileSystem)
     }
 
@@ -25,9 +24,7 @@ import Testing
 
     @discardableResult
     private func open(_ metadata: ItemMetadata, _ content: Data = prose(5000)) throws -> PromotedFile {
-        try content.withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(content, as: metadata)
         return try #require(try engine.open(metadata.key).value)
     }
 
@@ -75,7 +72,7 @@ import Testing
                 #expect(try other.deletePromotedFile("film"))
             } catch { Issue.record(error) }
         }
-        guard case .miss(.absent) = try engine.open("film") else { Issue.record("opened"); return }
+        #expect(try engine.open("film").miss == .absent)
     }
 
     /// Another key is opened to a file of that name and content, which is about to go: it gets one of its own.
@@ -90,22 +87,11 @@ import Testing
             #expect(found == secondPath)
         }
         if whileReplaced {
-            let isOver = Atomic<Bool>(false)
-            fileSystem.intercept { operation in
-                guard operation.kind == .rename, operation.newName == "Film",
-                    !isOver.exchange(true, ordering: .relaxed)
-                else { return }
-                do { try open() } catch { Issue.record(error) }
-            }
+            fileSystem.once(before: { $0.kind == .rename && $0.newName == "Film" }) { try open() }
             var newer = item("one")
             newer.intent = .userRequested
-            guard
-                case .begun(let store) = try engine.beginStore(
-                    newer, encoding: .automatic, expectedLength: nil, whenPromoted: .replaceIfUnmodified)
-            else { Issue.record("refused"); return }
-            _ = try prose(6000, seed: 1).withBytes { bytes throws(CacheError) in
-                try store.commit(appending: bytes)
-            }
+            let store = try engine.begin(newer, whenPromoted: .replaceIfUnmodified)
+            try store.commit(appending: prose(6000, seed: 1))
             #expect(try Data(contentsOf: opened.url) == prose(6000, seed: 1))
         } else {
             whenMovedAside("Film", open)
@@ -121,15 +107,14 @@ import Testing
         let opened = try open(item("one"))
         #expect(try open(item("two")).path == opened.path)
         let other = try container.engine()
-        let isOver = Atomic<Bool>(false)
-        fileSystem.intercept { operation in
-            // The first deletion has found that the file is shared.
-            guard operation.kind == .synchronize, !isOver.exchange(true, ordering: .relaxed) else { return }
-            do { #expect(try !other.deletePromotedFile("two")) } catch { Issue.record(error) }
+        // The first deletion has found that the file is shared.
+        fileSystem.once(before: { $0.kind == .synchronize }) {
+            let isDeleted = try other.deletePromotedFile("two")
+            #expect(!isDeleted)
         }
         #expect(try engine.deletePromotedFile("one"))
         #expect(try engine.ledger.hashes() == [])
-        #expect(!FileManager.default.fileExists(atPath: opened.url.path))
+        #expect(!opened.url.exists)
     }
 
     /// Nothing else has its content any more: recovery is to commit it.
@@ -158,17 +143,13 @@ import Testing
     /// An item that a purge leaves alone.
     private func store(_ key: ItemKey, for engine: Engine) throws {
         let metadata = ItemMetadata(key: key, destination: .documents("Film", backup: .include))
-        try prose(5000).withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: metadata, encoding: .automatic)
-        }
+        try engine.store(prose(5000), as: metadata)
     }
 
     // MARK: Bundles
 
     private func openBundle() throws -> URL {
-        try BundleTests.content.withBytes { bytes throws(CacheError) in
-            _ = try engine.store(bytes, as: BundleTests.metadata(), encoding: .automatic)
-        }
+        try engine.store(BundleTests.content, as: BundleTests.metadata())
         return try #require(try engine.open("guide").value).url
     }
 
@@ -198,7 +179,7 @@ import Testing
         let folder = try openBundle()
         let kept = container.documents.appending(path: "Keep", directoryHint: .isDirectory)
         whenMovedAside("guide") {
-            try FileManager.default.moveItem(at: folder, to: kept)
+            try folder.move(to: kept)
         }
         #expect(try !engine.deletePromotedFile("guide"))
         #expect(try container.files(below: kept) == BundleTests.files.map(\.key.string).sorted())
@@ -220,7 +201,7 @@ import Testing
         }
         let later = try #require(try engine.ledger.entry(for: "guide")).openedAt + 1
         #expect(try engine.purgeExcluded(unusedSince: later, isDryRun: false).purged.count == 1)
-        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        #expect(!folder.exists)
     }
 
     // MARK: Marks
@@ -229,24 +210,14 @@ import Testing
     @Test func aFileThatWasForgottenIsNotMarkedByARepair() throws {
         let opened = try open(item("film"))
         let other = try container.engine()
-        let file = FilePath(opened.url.path)
-        let mark = BackupMark(fileSystem: LiveFileSystem())
-        try LiveFileSystem().withFile(file, in: .workingDirectory, .readWrite) {
-            file throws(FileSystemError) in
-            try mark.set(.include, on: file)
-        }
+        try opened.url.set(.include)
         let lock = CacheLayout.keyLocks.string
-        let isOver = Atomic<Bool>(false)
-        fileSystem.intercept { operation in
-            guard operation.kind == .open, operation.name == lock, !isOver.exchange(true, ordering: .relaxed)
-            else { return }
-            do { #expect(try other.forget("film")) } catch { Issue.record(error) }
+        let isOver = fileSystem.once(before: { $0.kind == .open && $0.name == lock }) {
+            let isForgotten = try other.forget("film")
+            #expect(isForgotten)
         }
         _ = try engine.repair(isDryRun: false)
-        let hasHappened = isOver.load(ordering: .relaxed)
-        #expect(hasHappened)
-        try LiveFileSystem().withFile(file, in: .workingDirectory, .read) { file throws(FileSystemError) in
-            #expect(try mark.policy(of: file) == .include)
-        }
+        #expect(isOver.value > 0)
+        #expect(try opened.url.backupPolicy == .include)
     }
 }

@@ -12,14 +12,8 @@ import Testing
         arguments: TestRun.sample(
             8, of: HandedWork.allCases.flatMap { work in Hand.allCases.map { (work, $0) } }))
     func whatTheUserDoesStays(work: HandedWork, hand: Hand) throws {
-        var runs = 0
-        for moment in TestRun.numbers(every: 25) {
-            guard let broken = try HandedRun(work: work, hand: hand, moment: moment).judge() else { break }
-            #expect(broken == [])
-            runs += 1
-        }
+        let runs = try HandedRun.expectNothingBroken(work, hand, every: 25)
         #expect(runs >= TestRun.count(short: 0, long: 5))
-        print("user's hand: \(work), \(hand): \(runs) moments")
     }
 
     /// Without the exclusive rename, what the user saves is lost, and the judge says so.

@@ -120,7 +120,7 @@ struct FileSystemMatrixTests {
     func trimmingStopsAtTheBudgetWhereOtherLinksKeepTheItems(kind: SmallVolume.Kind) throws {
         let world = try World(kind, reserve: 150, budget: .automatic)
         try world.store(35)
-        let items = world.container.caches.appending(path: "items")
+        let items = world.container.items
         let links = world.volume.root.appending(path: "links")
         try FileManager.default.createDirectory(at: links, withIntermediateDirectories: false)
         for (number, file) in try world.container.files(below: items).enumerated() {
@@ -145,7 +145,7 @@ struct FileSystemMatrixTests {
         let world = try World(kind, budget: .fixed(.mebibytes(128)))
         guard case .begun(let store) = try Self.beginWanted(world) else { Issue.record("refused"); return }
         try store.append(mebibytes: 40)
-        guard case .delivered(let item) = try store.commit() else { Issue.record("refused"); return }
+        let item = try #require(try store.commit().delivered)
         #expect(try FileManager.default.attributesOfItem(atPath: item.path.string)[.size] as? Int == 40 << 20)
         #expect(try (25...40).contains(world.engine.statistics().items))
         try world.expectSound()
@@ -167,8 +167,7 @@ struct FileSystemMatrixTests {
     private static func beginWanted(_ world: World) throws -> Engine.BegunStore<UnfinishedStore> {
         try world.store(60)
         try world.volume.leave(30 << 20)
-        var metadata = ItemMetadata("wanted")
-        metadata.intent = .userRequested
+        let metadata = ItemMetadata("wanted", intent: .userRequested)
         return try world.engine.beginStore(metadata, encoding: .automatic, expectedLength: 40 << 20)
     }
 
@@ -197,9 +196,7 @@ struct FileSystemMatrixTests {
             let opened = try #require(try next.open(ItemKey(number: 0)).value)
             #expect(try isSame(Data(contentsOf: opened.url), Self.content(0, encoding)))
             #expect(try next.content(ItemKey(number: 1)) == Self.content(1, encoding))
-            let staging = try world.container.files(
-                below: world.container.support.appending(path: "staging"))
-            #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+            #expect(try world.container.staged() == [])
             if !died { return }
         }
     }
@@ -209,9 +206,7 @@ struct FileSystemMatrixTests {
         let fileSystem = InterceptingFileSystem()
         let doomed = try world.container.engine(fileSystem: fileSystem, probe: nil)
         let changes = CallCounter()
-        fileSystem.intercept { operation in
-            if operation.isChange, changes.next() == fatal { fileSystem.die() }
-        }
+        fileSystem.die(before: { $0.isChange && changes.next() == fatal })
         do {
             _ = try doomed.open(ItemKey(number: 0))
             return false

@@ -7,12 +7,10 @@ import Testing
 @testable import PrefetchCaching
 
 /// A real volume with no byte free.
-@Suite(
-    .enabled(if: SmallVolume.isPossible, "Mounting a volume needs root on Linux."), .serialized)
+@Suite(.enabled(if: SmallVolume.isPossible, "Mounting a volume needs root on Linux."), .serialized)
 struct FullVolumeTests {
     private func expectNoPartial(_ container: TemporaryContainer) throws {
-        let incoming = try container.files(below: container.caches.appending(path: "incoming"))
-        #expect(incoming.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.partials() == [])
     }
 
     /// - Parameter handedOver: Files, each with what it must hold.
@@ -79,10 +77,8 @@ struct FullVolumeTests {
             try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(20))))
             for number in 0..<8 {
                 let content = prose(1 << 20, seed: UInt64(number))
-                guard
-                    case .stored = try engine.store(
-                        content, ItemKey(number: number), encoding: .forced(encoding))
-                else { Issue.record("refused"); return }
+                #expect(
+                    try engine.store(content, ItemKey(number: number), encoding: .forced(encoding)).isStored)
             }
             try engine.close()
         }
@@ -96,8 +92,7 @@ struct FullVolumeTests {
         #expect(opened.isFirstOpen)
         try report(handedOver: [(opened.url, prose(1 << 20, seed: 0))])
         #expect(try engine.open(ItemKey(number: 0)).value?.isFirstOpen == false)
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
     }
 
     /// Nothing is there that could be evicted for it, nor was anything opened before.
@@ -133,16 +128,11 @@ struct FullVolumeTests {
         try volume.leave(5 << 20)
 
         let available = try volume.available
-        guard
-            case .begun(let store) = try engine.beginStore(
-                ItemMetadata("large"), encoding: .automatic, expectedLength: length)
-        else { Issue.record("refused"); return }
+        let store = try engine.begin(ItemMetadata("large"), expectedLength: length)
         var refusal: Refusal?
         var written = 0
         while refusal == nil, written < 12 {
-            refusal = try noise(1 << 20).withBytes { bytes throws(CacheError) in
-                try store.append(bytes)
-            }
+            refusal = try store.offer(noise(1 << 20))
             written += 1
         }
         #expect(refusal == .pressure(.critical))

@@ -8,11 +8,7 @@ import Testing
 
 /// Volumes that give the space of removed files back later, as XFS and btrfs do, or never.
 @Suite struct LazyVolumeTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer()
-    }
+    private let container = TemporaryContainer.make()
 
     /// A cache of 50 items of 1 MiB on a volume of 1 GiB that others leave so much of.
     ///
@@ -164,8 +160,7 @@ import Testing
             if round % 2 == 0 {
                 try engine.maintain()
             } else {
-                let other = try container.engine(
-                    fileSystem: InterceptingFileSystem(on: volume), probe: nil)
+                let other = try container.engine(fileSystem: InterceptingFileSystem(on: volume), probe: nil)
                 try other.admission.trimToBudget()
                 try other.close()
             }

@@ -10,7 +10,7 @@ import Testing
 /// While a device is locked, its files cannot be opened. That says nothing about them: nothing is set aside, removed or
 /// built anew.
 @Suite struct LockedDeviceTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let device = Device()
 
     /// One whose files can be locked.
@@ -31,7 +31,6 @@ import Testing
     }
 
     init() throws {
-        container = try TemporaryContainer()
         let engine = try container.engine()
         try engine.store(prose(50_000), "item")
         try engine.store(prose(50_000, seed: 2), "Doc.txt")
@@ -54,7 +53,7 @@ import Testing
     }
 
     private func expectNothingLost() throws {
-        #expect(try container.files(below: container.caches.appending(path: "quarantine")) == [])
+        #expect(try container.files(below: container.quarantine) == [])
         let engine = try container.engine()
         #expect(try engine.read("item", nil).value == prose(50_000))
         #expect(try engine.items().map(\.key) == ["item"])
@@ -82,7 +81,7 @@ import Testing
 
     /// As in a background launch after the system has purged the catalog alone.
     @Test func aCatalogIsNotFilledFromItemsThatCannotBeRead() throws {
-        try FileManager.default.removeItem(at: container.catalog)
+        try container.catalog.remove()
         let engine = try container.engine(fileSystem: device.fileSystem(below: container.root))
         device.isLocked.store(true, ordering: .relaxed)
         expectLocked { () throws(CacheError) in try engine.items() }
@@ -110,7 +109,7 @@ import Testing
 
     @Test func aLedgerThatCannotBeReadIsReportedAsLocked() throws {
         let engine = try container.engine()
-        let ledger = container.support.appending(path: "ledger.sqlite")
+        let ledger = container.ledger
         try SQLiteFaults.failing(.open, of: ledger, errno: Errno.ofLockedDevice.rawValue) {
             expectLocked { () throws(CacheError) in try engine.open("item") }
         }
@@ -145,7 +144,7 @@ import Testing
         try expect(.completeUnlessOpen)
         #expect(device.protection(of: try identity("Documents/Doc.txt")) == .complete, "it is the user's")
         // Everything is purged, and has to be created again.
-        try FileManager.default.removeItem(at: container.caches)
+        try container.caches.remove()
         #expect(try engine.read("item", nil).value == nil)
         #expect(device.protection(of: try identity(folders[0])) == .completeUnlessOpen)
         try engine.close()

@@ -8,12 +8,11 @@ import Testing
 
 /// A used-up quota, which nothing shows before a write fails with `EDQUOT`.
 @Suite struct QuotaTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make()
     private let volume = SimulatedVolume(total: 1 << 40, available: 1 << 39)
     private let engine: Engine
 
     init() throws {
-        container = try TemporaryContainer()
         engine = try container.engine(fileSystem: InterceptingFileSystem(on: volume), probe: nil)
         try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(64))))
         for number in 0..<20 {
@@ -31,24 +30,15 @@ import Testing
         let opened = try #require(try engine.open(ItemKey(number: number)).value)
         #expect(try Data(contentsOf: opened.url) == noise(1 << 20, seed: UInt64(number)))
         #expect(try (16...18).contains(engine.statistics().items))
-        let staging = try container.files(below: container.support.appending(path: "staging"))
-        #expect(staging.allSatisfy { $0.hasSuffix(".lock") })
+        #expect(try container.staged() == [])
     }
 
-    @Test func severalItemsOpenAtTheExpenseOfOthers() throws {
+    /// - Parameter first: The oldest are the first to make way, but not for each other, and no more than for one.
+    @Test(arguments: [0, 16])
+    func severalItemsOpenAtTheExpenseOfOthers(first: Int) throws {
         volume.limit(to: volume.used + 100_000)
-        let keys = try (16..<20).map { try ItemKey(number: $0) }
-        for (number, result) in zip(16..., engine.open(keys)) {
-            let opened = try #require(try result.get().value)
-            #expect(try Data(contentsOf: opened.url) == noise(1 << 20, seed: UInt64(number)))
-        }
-    }
-
-    /// The oldest are the first to make way, but not for each other, and no more than for one of them.
-    @Test func theOldestOpenTogetherAtTheExpenseOfOthers() throws {
-        volume.limit(to: volume.used + 100_000)
-        let keys = try (0..<4).map { try ItemKey(number: $0) }
-        for (number, result) in zip(0..., engine.open(keys)) {
+        let keys = try (first..<first + 4).map { try ItemKey(number: $0) }
+        for (number, result) in zip(first..., engine.open(keys)) {
             let opened = try #require(try result.get().value)
             #expect(try Data(contentsOf: opened.url) == noise(1 << 20, seed: UInt64(number)))
         }
@@ -99,14 +89,9 @@ import Testing
     @Test(arguments: [nil, 3 << 20] as [Int64?])
     func whatTheUserAskedForIsDeliveredAtTheExpenseOfOthers(expectedLength: Int64?) throws {
         volume.limit(to: volume.used + 100_000)
-        var metadata = ItemMetadata("wanted")
-        metadata.intent = .userRequested
-        guard
-            case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .automatic, expectedLength: expectedLength)
-        else { Issue.record("refused"); return }
+        let store = try engine.beginDelivery("wanted", expectedLength: expectedLength)
         try store.append(mebibytes: 3)
-        guard case .delivered(let item) = try store.commit() else { Issue.record("refused"); return }
+        let item = try #require(try store.commit().delivered)
         #expect(try Data(contentsOf: item.url).count == 3 << 20)
         #expect(try (10...17).contains(engine.statistics().items))
     }
@@ -193,14 +178,9 @@ import Testing
 
     @Test func whatTheUserAskedForIsDeliveredAtTheExpenseOfOthers() throws {
         try useUpTheQuota()
-        var metadata = ItemMetadata("wanted")
-        metadata.intent = .userRequested
-        guard
-            case .begun(let store) = try engine.beginStore(
-                metadata, encoding: .automatic, expectedLength: 5 << 20)
-        else { Issue.record("refused"); return }
+        let store = try engine.beginDelivery("wanted", expectedLength: 5 << 20)
         try store.append(mebibytes: 5)
-        guard case .delivered(let item) = try store.commit() else { Issue.record("refused"); return }
+        let item = try #require(try store.commit().delivered)
         #expect(try Data(contentsOf: item.url).count == 5 << 20)
         #expect(try engine.statistics().items < 11)
     }

@@ -33,7 +33,7 @@ final class PowerCutVolume {
         let name = "PrefetchCacheTests-\(UUID().uuidString)"
         root = FileManager.default.temporaryDirectory.appending(path: name, directoryHint: .isDirectory)
         image = URL.fastTemporaryFolder.appending(path: "\(name).img")
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        try root.makeFolder()
         do {
             try SystemCommand.run("/usr/bin/truncate", "-s", "\(kind.megabytes)M", image.path)
             switch kind {
@@ -58,8 +58,8 @@ final class PowerCutVolume {
 
     private func removeFiles() {
         do {
-            for file in [root, image] where FileManager.default.fileExists(atPath: file.path) {
-                try FileManager.default.removeItem(at: file)
+            for file in [root, image] where file.exists {
+                try file.remove()
             }
         } catch {
             print("left behind: \(root.path) (\(error))")

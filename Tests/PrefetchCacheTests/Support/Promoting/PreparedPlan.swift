@@ -31,8 +31,7 @@ final class PreparedPlan: Sendable {
         }
         try engine.close()
         if !plan.isFirst {
-            try FileManager.default.removeItem(
-                at: template.destinations(in: .applicationSupport).appending(path: "earlier"))
+            try template.destinations(in: .applicationSupport).appending(path: "earlier").remove()
         }
     }
 
@@ -48,9 +47,7 @@ final class PreparedPlan: Sendable {
     }
 
     private func write(_ content: Data, to file: URL) throws {
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try content.write(to: file)
+        try file.place(content)
     }
 
     /// Fills a container.
@@ -83,7 +80,7 @@ final class PreparedPlan: Sendable {
             let source = template.root.appending(path: path)
             let copy = container.root.appending(path: path)
             if try source.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true {
-                try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+                try copy.makeFolder()
             } else {
                 try write(try [UInt8](Data(contentsOf: source)), toNewFile: copy)
             }
@@ -101,29 +98,24 @@ extension URL {
 }
 
 /// A file that the cache has not made, as it was.
-struct ForeignFile {
+struct ForeignFile: Sendable {
     let url: URL
-    private let content: Data
+    private let content: Data?
     private let attributes: FileAttributes?
 
     init(_ url: URL) throws {
         self.url = url
-        content = try Data(contentsOf: url)
-        attributes = try Self.attributes(of: url)
+        content = FileManager.default.contents(atPath: url.path)
+        attributes = try url.attributes
     }
 
     /// Whether it is the same file with the same bytes.
     var isUntouched: Bool {
         get throws {
-            let now = try Self.attributes(of: url)
-            guard let now, now.identity.inode == attributes?.identity.inode,
-                now.modified == attributes?.modified
-            else { return false }
-            return try Data(contentsOf: url) == content
+            let now = try url.attributes
+            return now?.identity == attributes?.identity && now?.modified == attributes?.modified
+                && now?.permissions == attributes?.permissions
+                && FileManager.default.contents(atPath: url.path) == content
         }
-    }
-
-    private static func attributes(of url: URL) throws -> FileAttributes? {
-        try LiveFileSystem().attributes(of: FilePath(url.path), in: .workingDirectory)
     }
 }

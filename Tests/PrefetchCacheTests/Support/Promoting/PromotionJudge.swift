@@ -49,8 +49,7 @@ struct PromotionJudge {
     }
 
     private func stagedFiles() throws -> [String] {
-        try container.files(below: container.support.appending(path: "staging"))
-            .filter { !$0.hasSuffix(".lock") }
+        try container.staged()
     }
 
     private func judge(_ item: PlannedItem, _ engine: Engine) -> [PromotionFault] {
@@ -115,7 +114,7 @@ struct PromotionJudge {
         }
         for area in [Area.documents, .applicationSupport] {
             let folder = container.destinations(in: area)
-            guard FileManager.default.fileExists(atPath: folder.path) else { continue }
+            guard folder.exists else { continue }
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
                 let file = folder.appending(path: name)
                 guard !expected.contains(file.path), !name.hasPrefix(".") else { continue }

@@ -62,7 +62,11 @@ extension TemporaryContainer {
 
     /// The folder of the files that items of an area become.
     func destinations(in area: Area) -> URL {
-        area == .documents ? documents : support.appending(path: "files")
+        switch area {
+        case .documents: documents
+        case .iCloudDrive: iCloudDrive
+        default: support.appending(path: "files")
+        }
     }
 
     func destination(of item: PlannedItem) -> URL {
