@@ -24,15 +24,17 @@ import Testing
     private let container = TemporaryContainer.make()
     private let engine: Engine
 
-    init() throws {
-        engine = try container.engine()
-    }
+    init() throws { engine = try container.engine() }
 
     @discardableResult
     private func store(
         _ key: ItemKey = "guide", encoding: EncodingChoice = .automatic, backup: BackupPolicy = .exclude
     ) throws -> StoreOutcome {
         try engine.store(Self.content, as: Self.metadata(key, backup: backup), encoding: encoding)
+    }
+
+    private func layOut(_ folder: URL) throws {
+        for (path, content) in Self.files { try folder.appending(path: path.string).place(content) }
     }
 
     private func expectWhole(_ folder: URL) throws {
@@ -121,10 +123,7 @@ import Testing
         #expect(try store.suspend()?.contentBytes == 1 << 20)
         let next = try container.engine()
         let partial = try #require(try next.partial(of: "guide", for: .userRequested))
-        guard case .begun(let rest)? = try next.resume(partial, replay: { _ in }) else {
-            Issue.record("not resumed")
-            return
-        }
+        let rest = try #require(try next.resume(partial, replay: { _ in })?.begun)
         try rest.append(Self.content.dropFirst(1 << 20))
         let delivered = try #require(try rest.commit().delivered)
         try expectWhole(delivered.url)
@@ -142,10 +141,7 @@ import Testing
     }
 
     @Test func aFolderWithTheSameFilesIsAdopted() throws {
-        for (path, content) in Self.files {
-            let file = container.document("guide/\(path)")
-            try file.place(content)
-        }
+        try layOut(container.document("guide"))
         try store()
         let opened = try #require(try engine.open("guide").value)
         #expect(opened.isAdopted == true && opened.url.lastPathComponent == "guide")
@@ -248,14 +244,11 @@ import Testing
         let engine = try container.engine(now: { Int64(Date().timeIntervalSince1970 * 1000) })
         let opened = try #require(try engine.open("guide").value)
         func verdicts() throws -> [String] {
-            try Verifier(engine, VerificationRequest(), isCancelled: { false }, report: nil).run()
-                .findings.map { "\($0.verdict)" }
+            try engine.verified().findings.map { "\($0.verdict)" }
         }
         #expect(try verdicts() == [])
         try opened.url.appending(path: "zz.txt").overwrite(Data("x".utf8))
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: 1)],
-            ofItemAtPath: opened.url.appending(path: "zz.txt").path)
+        try opened.url.appending(path: "zz.txt").setModified(1)
         #expect(try verdicts().count == 1 && verdicts()[0].hasPrefix("damaged"))
         try opened.url.appending(path: "zz.txt").remove()
         #expect(try verdicts() == ["modified"])
@@ -263,10 +256,7 @@ import Testing
 
     @Test func theFolderOfTheUsersIsStored() throws {
         let source = container.root.appending(path: "source")
-        for (path, content) in Self.files {
-            let file = source.appending(path: path.string)
-            try file.place(content)
-        }
+        try layOut(source)
         var metadata = Self.metadata("copy")
         metadata.parts = []
         let path = FilePath(source.path)

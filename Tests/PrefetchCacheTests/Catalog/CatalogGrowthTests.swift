@@ -12,7 +12,7 @@ import Testing
 
     init() throws {
         engine = try container.engine()
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(4))))
+        try engine.configure(.fixed(.mebibytes(4)))
     }
 
     /// How much more is charged, held and taken by the catalog than may be. It is all written first.
@@ -88,7 +88,7 @@ import Testing
         try engine.maintain()
         let before = try engine.capacity().catalogBytes
         #expect(before > 1 << 20)
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(1))))
+        try engine.configure(.fixed(.mebibytes(1)))
         #expect(try excess() <= 0)
         #expect(try engine.capacity().catalogBytes < before / 2)
         #expect(try engine.statistics().items > 50)
@@ -115,9 +115,7 @@ import Testing
     }
 
     /// What the catalog charges for, read without writing anything.
-    private func charged() throws -> Int64 {
-        try engine.catalog.openedFile().read { try $0.itemBytes() }
-    }
+    private func charged() throws -> Int64 { try engine.catalog.openedFile().read { try $0.itemBytes() } }
 
     private func catalogLength() throws -> Int64 {
         let attributes = try FileManager.default.attributesOfItem(atPath: container.catalog.path)

@@ -35,20 +35,17 @@ import Testing
         let catalog = container.catalog
         switch damage {
         case "missing":
-            for file in ["", "-journal", "-wal", "-shm"] {
-                let path = catalog.path + file
-                if FileManager.default.fileExists(atPath: path) {
-                    try FileManager.default.removeItem(atPath: path)
-                }
+            for ending in ["", "-journal", "-wal", "-shm"] {
+                let file = URL(filePath: catalog.path + ending)
+                if file.exists { try file.remove() }
             }
         case "alone": try catalog.remove()
         case "garbage": try noise(20_000).write(to: catalog)
         case "empty": try Data().write(to: catalog)
-        case "newer":
-            try DatabaseQueue(path: catalog.path).write { try $0.execute(sql: "PRAGMA user_version = 99") }
+        case "newer": try catalog.execute(sql: "PRAGMA user_version = 99")
         case "foreign":
             try catalog.remove()
-            try DatabaseQueue(path: catalog.path).write { try $0.execute(sql: "CREATE TABLE item (x)") }
+            try catalog.execute(sql: "CREATE TABLE item (x)")
         default: try noise(5_000).write(to: URL(filePath: catalog.path + "-journal"))
         }
         let engine = try container.engine()
@@ -154,15 +151,11 @@ import Testing
         let first = try container.engine(boot: "boot-1")
         _ = try first.content(ItemKey(number: 0))
         try first.flush()
-        let queue = try DatabaseQueue(path: container.catalog.path)
-        try queue.write { database in
-            try database.execute(
-                sql: """
-                    UPDATE total SET chargedLength = chargedLength - 1000000, items = items + 1;
-                    INSERT OR REPLACE INTO volume VALUES (1, 'critical');
-                    """)
-        }
-        try queue.close()
+        try container.catalog.execute(
+            sql: """
+                UPDATE total SET chargedLength = chargedLength - 1000000, items = items + 1;
+                INSERT OR REPLACE INTO volume VALUES (1, 'critical');
+                """)
         let second = try container.engine(boot: "boot-2")
         let statistics = try second.statistics()
         #expect(statistics.items == 20)

@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func littleRoomLeftIsAMatterOfUrgency() throws {
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(1))))
+        try engine.configure(.fixed(.mebibytes(1)))
         for number in 0..<60 {
             try engine.store(noise(20_000, seed: UInt64(number)), ItemKey(number: number))
         }

@@ -61,9 +61,7 @@ import Testing
     @Test(arguments: EvictionPolicyChoice.allCases)
     func anEvictionNeitherSortsNorGoesThroughAllItems(_ policy: EvictionPolicyChoice) throws {
         let engine = try container.engine()
-        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(8)))
-        configuration.evictionPolicy = policy
-        try engine.configure(configuration)
+        try engine.configure(.fixed(.mebibytes(8))) { $0.evictionPolicy = policy }
         for number in 0..<10 { try engine.store(noise(10_000), ItemKey(number: number)) }
 
         let plans = try engine.catalog.transaction { transaction in

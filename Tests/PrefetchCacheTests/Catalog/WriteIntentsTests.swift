@@ -10,10 +10,9 @@ import Testing
 
 /// After the death of a writer, only what it had not recorded is looked at.
 @Suite struct WriteIntentsTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make(budget: .mebibytes(8))
 
     init() throws {
-        container = try TemporaryContainer(budget: .mebibytes(8))
         let engine = try container.engine()
         for number in 0..<20 { try engine.store(noise(3000), ItemKey(number: number)) }
         try engine.close()
@@ -63,8 +62,7 @@ import Testing
     /// What is the first act of a process that never stored anything, and dies before the catalog has recorded it.
     private static let firstActs = [
         "open", "open together", "remove", "read expired", "read damaged", "read purged", "open changed",
-        "deliver",
-        "evict and roll back", "discard partials",
+        "deliver", "evict and roll back", "discard partials",
     ]
 
     /// Whoever changes anything is found when it dies, by whoever opens the cache next and by who has it open.
@@ -243,11 +241,8 @@ import Testing
     @Test func placesAreUsedAgain() throws {
         let container = try TemporaryContainer(budget: .gibibytes(8))
         let engine = try container.engine()
-        let file = FilePath(
-            container.caches.appending(path: "incoming/\(engine.environment.session).lock").path)
-        func length() throws -> Int64 {
-            try #require(try LiveFileSystem().attributes(of: file, in: .workingDirectory)).length
-        }
+        let file = container.incoming.appending(path: "\(engine.environment.session).lock")
+        func length() throws -> Int64 { try #require(try file.attributes).length }
         func store(_ numbers: Range<Int>) throws {
             for number in numbers { try engine.store(noise(100), ItemKey(number: number)) }
         }
@@ -266,7 +261,7 @@ import Testing
         try engine.flush()
         #expect(try length() == 32)
         try engine.close()
-        #expect(!FileManager.default.fileExists(atPath: file.string))
+        #expect(!file.exists)
     }
 
     /// What an eviction has removed and not recorded is found, wherever it is interrupted: the folders are copied before
@@ -303,9 +298,7 @@ import Testing
         let log = OperationLog()
         let next = try copy.engine(fileSystem: log.fileSystem())
         #expect(try next.items().count > 0)
-        for item in try next.items() {
-            #expect(copy.item(item.key).exists)
-        }
+        for item in try next.items() { #expect(copy.item(item.key).exists) }
         #expect(try next.statistics().chargedBytes == copy.chargedOnDisk())
         #expect(!log.operations.contains { $0.kind == .entries && $0.name.count == 2 })
     }

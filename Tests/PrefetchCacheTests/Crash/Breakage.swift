@@ -10,7 +10,7 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     /// A workload that misses it.
     var witness = ""
     /// The operations that only claim to have done their work.
-    var sabotage: @Sendable (FileSystemTestSupport.Operation) -> Bool = { _ in false }
+    var sabotage: OperationTest = { _ in false }
     /// The states of ledger entries that are entered without being flushed …
     var unflushed: Set<LedgerEntry.State> = []
     /// … and not at all.

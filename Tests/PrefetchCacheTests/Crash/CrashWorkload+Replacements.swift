@@ -71,21 +71,9 @@ extension CrashWorkload {
         let open = workload.prepare
         workload.prepare = { world in
             try open(world)
-            let count = CallCounter()
-            world.fileSystem.intercept { operation throws(FileSystemError) in
-                let isChange =
-                    [.commit, .rename].contains(operation.kind)
-                    && operation.newName != CacheLayout.nonexistent.string
-                // After its death a process does not clean up.
-                guard isChange ? count.next() >= changes : count.value >= changes else { return }
-                throw FileSystemError("died", errno: .ioError)
-            }
-            do {
+            try world.die(after: changes, isAtOnce: true) {
                 try world.deliver(new, whenPromoted: .replaceIfUnmodified)
-            } catch {
-                guard "\(error)".contains("died") else { throw error }
             }
-            world.fileSystem.intercept { _ in }
             if let lost {
                 try world.fileSystem.removeTree(lost, in: .workingDirectory)
                 // A leftover beside the folder would have recovery flush its new name.

@@ -366,16 +366,18 @@ extension SimulatedWorld {
     /// A process that dies opening an item, after a number of ledger commits and changes of names.
     func dieOpening(_ key: ItemKey, after changes: Int) throws {
         let engine = try engine()
+        try die(after: changes) { _ = try engine.open(key) }
+    }
+
+    /// - Parameter isAtOnce: Whether not even a flush comes after the last change.
+    func die(after changes: Int, isAtOnce: Bool = false, _ work: () throws -> Void) throws {
         let count = CallCounter()
         fileSystem.intercept { operation throws(FileSystemError) in
-            guard [.commit, .rename].contains(operation.kind),
-                operation.newName != CacheLayout.nonexistent.string
-            else { return }
-            if count.next() >= changes { throw FileSystemError("died", errno: .ioError) }
+            let isChange = operation.kind == .commit || operation.isPublishing
+            guard isChange ? count.next() >= changes : isAtOnce && count.value >= changes else { return }
+            throw FileSystemError("died", errno: .ioError)
         }
-        do {
-            _ = try engine.open(key)
-        } catch {
+        do { try work() } catch {
             guard "\(error)".contains("died") else { throw error }
         }
         fileSystem.intercept { _ in }
@@ -385,8 +387,6 @@ extension SimulatedWorld {
 extension SimulatedFileSystem {
     /// Removes a file that may not be there.
     func removeFile(_ path: FilePath) throws {
-        if try attributes(of: path, in: .workingDirectory) != nil {
-            try unlink(path, in: .workingDirectory)
-        }
+        if try attributes(of: path, in: .workingDirectory) != nil { try unlink(path, in: .workingDirectory) }
     }
 }

@@ -25,9 +25,7 @@ import Testing
     @Test func noFaultLosesDuplicatesTearsOrOverwrites() async throws {
         let workloads = TestRun.sample(6, of: CrashWorkload.all.filter { !$0.isBeside })
         let outcomes = try await withThrowingTaskGroup { group in
-            for workload in workloads {
-                group.addTask { try Self.outcome(of: workload) }
-            }
+            for workload in workloads { group.addTask { try Self.outcome(of: workload) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         var total = CrashEnumeration.Outcome()
@@ -62,7 +60,7 @@ import Testing
         let world = SimulatedWorld(start)
         let count = CallCounter()
         let operations = OperationLog()
-        let isHit: @Sendable (FileSystemTestSupport.Operation) -> Bool = { operation in
+        let isHit: OperationTest = { operation in
             let number = count.next()
             if number <= fault.number { operations.add(operation) }
             return number == fault.number || (fault.isSticky && number > fault.number)

@@ -26,17 +26,11 @@ struct SimulatedLedger: PromotionLedger {
 
     func checkpoint() {}
 
-    func entry(for hash: KeyHash) -> LedgerEntry? {
-        fileSystem.records[hash.hexadecimal]?.entry
-    }
+    func entry(for hash: KeyHash) -> LedgerEntry? { fileSystem.records[hash.hexadecimal]?.entry }
 
-    func unfinished() -> [LedgerEntry] {
-        all.filter(\.isUnfinished)
-    }
+    func unfinished() -> [LedgerEntry] { all.filter(\.isUnfinished) }
 
-    func hashes() -> Set<KeyHash> {
-        Set(all.map(\.key.hash))
-    }
+    func hashes() -> Set<KeyHash> { Set(all.map(\.key.hash)) }
 
     func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] {
         let later = all.filter { entry in
@@ -92,9 +86,7 @@ struct SimulatedLedger: PromotionLedger {
 
     func close() {}
 
-    private var all: [LedgerEntry] {
-        fileSystem.records.sorted { $0.key < $1.key }.compactMap(\.value.entry)
-    }
+    private var all: [LedgerEntry] { fileSystem.records.sorted { $0.key < $1.key }.compactMap(\.value.entry) }
 }
 
 extension SimulatedRecord {

@@ -73,9 +73,7 @@ final class SimulatedWorld: Sendable {
     }
 
     /// Puts an item into the cache as a store does, without the books.
-    func cache(_ item: SimulatedItem) throws {
-        try fileSystem.undisturbed { try placeInCache(item) }
-    }
+    func cache(_ item: SimulatedItem) throws { try fileSystem.undisturbed { try placeInCache(item) } }
 
     private func placeInCache(_ item: SimulatedItem) throws {
         let items = try Directory.openOrCreate(

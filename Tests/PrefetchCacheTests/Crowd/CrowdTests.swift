@@ -13,14 +13,11 @@ import Testing
     /// Names that openers want, and that the user's files have.
     private static let taken = ["wanted-1", "wanted-12"]
 
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make(budget: Self.budget, largestItem: .mebibytes(16))
     private let sentinels: Sentinels
     private let seed = Int(TestRun.seed % 1_000_000)
 
-    init() throws {
-        container = try TemporaryContainer(budget: Self.budget, largestItem: .mebibytes(16))
-        sentinels = try Sentinels(in: container, named: Self.taken)
-    }
+    init() throws { sentinels = try Sentinels(in: container, named: Self.taken) }
 
     private func start(
         _ command: String, seconds: Int = seconds, seed offset: Int, _ arguments: [String] = []
@@ -54,9 +51,7 @@ import Testing
                 + commands.reduce(0) { $0 + $1.runs.values.reduce(0, +) }
         }
 
-        var wrong: Int {
-            written.reduce(0) { $0 + $1.wrong } + opened.reduce(0) { $0 + $1.wrong }
-        }
+        var wrong: Int { written.reduce(0) { $0 + $1.wrong } + opened.reduce(0) { $0 + $1.wrong } }
 
         /// What the system took while it was stored, and how much was stored in all.
         var stores: (purged: Int, all: Int) {
@@ -66,9 +61,7 @@ import Testing
         }
 
         /// All paths of every key, whoever opened it.
-        var paths: [String: Set<String>] {
-            opened.reduce(into: [:]) { $0.merge($1.paths) { $0.union($1) } }
-        }
+        var paths: [String: Set<String>] { opened.reduce(into: [:]) { $0.merge($1.paths) { $0.union($1) } } }
     }
 
     private func reports(isPurged: Bool) async throws -> Reports {

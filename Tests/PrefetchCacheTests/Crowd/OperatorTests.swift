@@ -11,11 +11,7 @@ import Testing
     private static let budget = ByteCount.mebibytes(64)
     private static let seconds = TestRun.isLong ? 60 : 4
 
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer(budget: Self.budget, largestItem: .mebibytes(16))
-    }
+    private let container = TemporaryContainer.make(budget: Self.budget, largestItem: .mebibytes(16))
 
     /// Files that are the user's before all begins: some are in backups, and some are not.
     private func promote() throws -> [ItemKey: (content: Data, path: String)] {
@@ -66,7 +62,7 @@ import Testing
             round.isMultiple(of: 3) ? ["evict", "--older-than", "1s"] : ["stats", "--json"],
         ]
         for arguments in commands {
-            let outcome = try Cachectl.run(arguments, in: container)
+            let outcome = try BuiltProduct.run("cachectl", arguments + ["--container", container.root.path])
             if outcome.status != 0 { faults.append("\(arguments): \(outcome.status), \(outcome.errors)") }
             switch arguments[0] {
             case "verify" where outcome.status == 0:

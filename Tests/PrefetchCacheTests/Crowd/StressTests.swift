@@ -10,11 +10,7 @@ import Testing
     private static let budget = ByteCount.mebibytes(64)
     private static let seconds = TestRun.isLong ? 60 : 4
 
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer(budget: Self.budget, largestItem: .mebibytes(16))
-    }
+    private let container = TemporaryContainer.make(budget: Self.budget, largestItem: .mebibytes(16))
 
     private func writer(_ seed: Int, tasks: Int, _ flags: String...) throws -> StressProcess {
         try StressProcess(
@@ -93,9 +89,7 @@ import Testing
     @Test func theSamplerReportsAFolderThatExceedsTheBudget() async throws {
         let folder = container.caches.appending(path: "items/ab")
         try folder.makeFolder()
-        for number in 0..<3 {
-            try noise(500_000).write(to: folder.appending(path: "\(number)"))
-        }
+        for number in 0..<3 { try noise(500_000).write(to: folder.appending(path: "\(number)")) }
         let within = try await sampler(seconds: 0, budget: .mebibytes(2)).outcome()
             .report(as: SampleReport.self)
         #expect(within.lowerBoundsAboveBudget == 0)

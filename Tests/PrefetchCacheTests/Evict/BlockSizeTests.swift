@@ -9,13 +9,9 @@ import Testing
 
 /// A cache on a volume with other blocks than those it was charged for: every file takes more there, or less.
 @Suite struct BlockSizeTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make(budget: .mebibytes(2))
     private static let small: Int64 = 4096
     private static let large: Int64 = 64 << 10
-
-    init() throws {
-        container = try TemporaryContainer(budget: .mebibytes(2))
-    }
 
     private func engine(_ blockSize: Int64) throws -> Engine {
         let volume = SimulatedVolume(total: 1 << 40, available: 1 << 39, blockSize: blockSize)

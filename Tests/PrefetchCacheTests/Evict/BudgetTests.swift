@@ -1,24 +1,18 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import Synchronization
 import Testing
 
 @testable import PrefetchCaching
 
 /// Contract 8: what is charged never exceeds the budget.
 @Suite struct BudgetTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make(budget: .mebibytes(8))
     private let budget = ByteCount.mebibytes(8)
 
-    init() throws {
-        container = try TemporaryContainer(budget: budget)
-    }
-
     @Test func theFilesOnDiskNeverExceedTheBudget() throws {
-        let watch = Watch()
+        let watch = ChargeWatch(container)
         let engine = try container.engine(fileSystem: watch.fileSystem)
-        watch.start(container)
         for number in 0..<80 {
             let length = 100_000 + number * 1000
             #expect(try engine.store(noise(length), ItemKey(number: number)).isStored)
@@ -26,26 +20,6 @@ import Testing
         let charged = try container.chargedOnDisk()
         #expect(max(watch.mostBytes, charged) <= budget.bytes)
         #expect(charged > budget.bytes - 2 * 200_000)
-    }
-
-    /// Adds up the files on disk before every change, and keeps the largest sum.
-    private final class Watch: Sendable {
-        let fileSystem = InterceptingFileSystem()
-        private let largest = Mutex<Int64>(0)
-
-        var mostBytes: Int64 { largest.withLock { $0 } }
-
-        func start(_ container: TemporaryContainer) {
-            fileSystem.intercept { [self] operation in
-                guard [.write, .rename, .unlink].contains(operation.kind) else { return }
-                do {
-                    let charged = try container.chargedOnDisk()
-                    largest.withLock { $0 = max($0, charged) }
-                } catch {
-                    Issue.record(error)
-                }
-            }
-        }
     }
 
     @Test func whatRemainsIsJustWhatWasUsedLast() throws {
@@ -163,15 +137,14 @@ import Testing
     @Test func aSmallerBudgetEvictsAtOnce() throws {
         let engine = try container.engine()
         for number in 0..<20 { try engine.store(noise(300_000), ItemKey(number: number)) }
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(1))))
+        try engine.configure(.fixed(.mebibytes(1)))
         #expect(try container.chargedOnDisk() <= 1 << 20)
         #expect(try engine.content(ItemKey(number: 19)) != nil)
     }
 
     @Test func eightThreadsStayWithinTheBudget() throws {
-        let watch = Watch()
+        let watch = ChargeWatch(container)
         let engine = try container.engine(fileSystem: watch.fileSystem)
-        watch.start(container)
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             do {
                 for number in 0..<12 {

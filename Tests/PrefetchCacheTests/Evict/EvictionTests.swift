@@ -129,16 +129,23 @@ import Testing
         #expect(figures[.leftForBudget] == 1 && figures[.leftPurged] == 0)
     }
 
-    /// The removal was to be written when another item of the key has come, be it the next one or the one after that.
-    @Test(arguments: [[], ["read"], ["store", "remove"], ["store", "remove", "store", "remove"]])
-    func whatIsStoredAgainWhileItsRemovalIsWrittenWasRemoved(after acts: [String]) throws {
-        let fileSystem = InterceptingFileSystem()
-        let container = try TemporaryContainer(budget: .mebibytes(512))
+    private func engineThatRemovesAnItem(
+        in container: TemporaryContainer, _ fileSystem: InterceptingFileSystem
+    ) throws -> Engine {
         let engine = try container.engine(fileSystem: fileSystem)
         // Until there is an allowance, so that the next store does not wait for the catalog.
         for key in ["one", "two", "key"] as [ItemKey] { try engine.store(noise(1000), key) }
         try engine.flush()
         _ = try engine.remove("key")
+        return engine
+    }
+
+    /// The removal was to be written when another item of the key has come, be it the next one or the one after that.
+    @Test(arguments: [[], ["read"], ["store", "remove"], ["store", "remove", "store", "remove"]])
+    func whatIsStoredAgainWhileItsRemovalIsWrittenWasRemoved(after acts: [String]) throws {
+        let fileSystem = InterceptingFileSystem()
+        let container = TemporaryContainer.make(budget: .mebibytes(512))
+        let engine = try engineThatRemovesAnItem(in: container, fileSystem)
         let name = ("key" as ItemKey).hash.hexadecimal
         let looks = fileSystem.once(before: { $0.kind == .attributes && $0.name.hasSuffix(name) }) {
             onAnotherThread {
@@ -162,11 +169,8 @@ import Testing
     /// It was there when its removal was to be written, and gone when it was to get its row.
     @Test func whatIsRemovedBetweenTwoStepsOfTheWritingWasRemoved() throws {
         let fileSystem = InterceptingFileSystem()
-        let container = try TemporaryContainer(budget: .mebibytes(512))
-        let engine = try container.engine(fileSystem: fileSystem)
-        for key in ["one", "two", "key"] as [ItemKey] { try engine.store(noise(1000), key) }
-        try engine.flush()
-        _ = try engine.remove("key")
+        let container = TemporaryContainer.make(budget: .mebibytes(512))
+        let engine = try engineThatRemovesAnItem(in: container, fileSystem)
         try engine.store(noise(1000), "key")
         let name = ("key" as ItemKey).hash.hexadecimal
         // The first looks for what was removed, the second for what was stored.

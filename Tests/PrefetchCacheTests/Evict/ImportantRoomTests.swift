@@ -12,10 +12,10 @@ import Testing
 
     init() throws {
         engine = try container.engine()
-        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(64)))
-        configuration.largestItem = .mebibytes(64)
-        configuration.capacityModel.reservePerMille = 0
-        try engine.configure(configuration)
+        try engine.configure(.fixed(.mebibytes(64))) {
+            $0.largestItem = .mebibytes(64)
+            $0.capacityModel.reservePerMille = 0
+        }
         for number in 0..<10 { try engine.store(noise(1 << 20), ItemKey(number: number)) }
         try engine.flush()
     }
@@ -40,9 +40,7 @@ import Testing
     @Test func whatIsUnderWayDoesNotMakeWay() throws {
         let store = try engine.begin(
             ItemMetadata("under way"), encoding: .forced(.identity), expectedLength: 40 << 20)
-        for _ in 0..<30 {
-            try store.append(noise(1 << 20))
-        }
+        for _ in 0..<30 { try store.append(noise(1 << 20)) }
         try engine.flush()
         try expectRefusalThatCostsNothing(15 << 20, available: 11 << 20..<12 << 20)
         #expect(try (1...2).contains(request(9 << 20).statistics().items))

@@ -8,15 +8,13 @@ import Testing
     private let container = TemporaryContainer.make()
     private let engine: Engine
 
-    init() throws {
-        engine = try container.engine()
-    }
+    init() throws { engine = try container.engine() }
 
     private func configure(_ policy: EvictionPolicyChoice) throws {
-        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(8)))
-        configuration.largestItem = .mebibytes(8)
-        configuration.evictionPolicy = policy
-        try engine.configure(configuration)
+        try engine.configure(.fixed(.mebibytes(8))) {
+            $0.largestItem = .mebibytes(8)
+            $0.evictionPolicy = policy
+        }
     }
 
     @discardableResult
@@ -78,7 +76,7 @@ import Testing
     @Test func underPressureOfTheBudgetThePrioritiesAreAnOrderAndNoBar() throws {
         try configure(.lru)
         for number in 0..<4 { try store(ItemKey(number: number), 1) }
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(4))))
+        try engine.configure(.fixed(.mebibytes(4)))
         #expect(try keys == ["item-2", "item-3"])
     }
 }

@@ -59,7 +59,7 @@ import Testing
     @Test func roomIsMadeInAdvanceWhileStoresGoOn() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try engine(fileSystem, probe: nil)
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(80))))
+        try engine.configure(.fixed(.mebibytes(80)))
         var stored = 1
         #expect(try store(stored, in: engine))
         #expect(try engine.maintainInTurn(), "nothing was maintained yet")
@@ -93,7 +93,7 @@ import Testing
     @Test func aFullCacheIsTrimmedInStepsWhateverElseIsDue() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try engine(fileSystem, probe: nil)
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(80))))
+        try engine.configure(.fixed(.mebibytes(80)))
         var stored = 0
         while try store(stored, in: engine, .onlyIntoFreeSpace) { stored += 1 }
         #expect(try engine.maintainInTurn())
@@ -133,18 +133,14 @@ import Testing
     @Test func aGrantThatCannotBeEnteredIsNotSpent() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try engine(fileSystem)
-        try engine.configure(CacheConfiguration(budget: .fixed(.gibibytes(4))))
+        try engine.configure(.fixed(.gibibytes(4)))
         for number in 0..<40 { #expect(try store(number, in: engine)) }
-        let failures = Atomic<Int>(0)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.kind == .write, operation.name.hasSuffix(".lock"), operation.offset == 0 else {
-                return
-            }
-            failures.add(1, ordering: .relaxed)
-            throw FileSystemError("write", errno: .diskQuotaExceeded)
+        let failures = CallCounter()
+        fileSystem.fail(.diskQuotaExceeded) {
+            $0.kind == .write && $0.name.hasSuffix(".lock") && $0.offset == 0 && failures.next() >= 0
         }
         try engine.admission.writeBacklog()
-        #expect(failures.load(ordering: .relaxed) > 0)
+        #expect(failures.value > 0)
         fileSystem.intercept { _ in }
         let held = engine.catalog.inMemory { $0.allowance }
         let row = try container.catalog.integer(sql: "SELECT SUM(allowance) FROM writer")
@@ -155,7 +151,7 @@ import Testing
     /// What a full volume has the cache remove without a transaction was perhaps stored again since its row was written.
     @Test func whatIsRemovedForAFullVolumeIsNoLongerHeld() throws {
         let engine = try engine(InterceptingFileSystem())
-        try engine.configure(CacheConfiguration(budget: .fixed(.gibibytes(4))))
+        try engine.configure(.fixed(.gibibytes(4)))
         #expect(try store(0, in: engine))
         try engine.flush()
         for number in 1..<20 { #expect(try store(number, in: engine)) }

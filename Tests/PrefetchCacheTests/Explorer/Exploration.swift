@@ -170,9 +170,7 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
         var publishesOpened: Bool { kind == .rename && operation?.newName == "Doc.txt" }
 
         /// Whether it takes the name of the opened file away.
-        var removesOpened: Bool {
-            operation?.name == "Doc.txt" && [.rename, .unlink].contains(kind)
-        }
+        var removesOpened: Bool { operation?.name == "Doc.txt" && [.rename, .unlink].contains(kind) }
     }
 
     /// The operations that are worth a stop before them: what another process does before the others, it does as well before
@@ -266,9 +264,7 @@ final class ExplorationJudge {
     private let exploration: Exploration
     private var expected: [[String]: Set<Exploration.Result>] = [:]
 
-    init(_ exploration: Exploration) {
-        self.exploration = exploration
-    }
+    init(_ exploration: Exploration) { self.exploration = exploration }
 
     private func expected(without absent: [String] = []) throws -> Set<Exploration.Result> {
         if let known = expected[absent] { return known }

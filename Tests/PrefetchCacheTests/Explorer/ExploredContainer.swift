@@ -18,9 +18,7 @@ final class ExploredContainer: Sendable {
     private let container: TemporaryContainer
     private let sessions = Atomic<UInt64>(1 << 60)
 
-    init() throws {
-        container = try TemporaryContainer(in: .fastTemporaryFolder)
-    }
+    init() throws { container = try TemporaryContainer(in: .fastTemporaryFolder) }
 
     var root: URL { container.root }
     var opened: URL { container.document("Doc.txt") }

@@ -10,9 +10,7 @@ import Testing
     private let container = TemporaryContainer.make()
     private let engine: Engine
 
-    init() throws {
-        engine = try container.engine()
-    }
+    init() throws { engine = try container.engine() }
 
     /// What happened to the cache while `body` ran.
     private func events(_ engine: Engine, _ body: () throws -> Void) async throws -> [CacheEvent] {

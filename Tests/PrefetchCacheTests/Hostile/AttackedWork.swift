@@ -131,15 +131,14 @@ final class AttackedWork {
 
     private func manage(_ engine: Engine) {
         attempt("verify", .other) {
-            let report = try Verifier(engine, VerificationRequest(), isCancelled: { false }, report: nil)
-                .run()
+            let report = try engine.verified()
             return report.unreadable == 0 ? .done : .failed("\(report.findings)")
         }
         attempt("repair", .other) {
             let report = try engine.repair(isDryRun: false)
             return report.failures.isEmpty ? .done : .failed("\(report.failures)")
         }
-        attempt("configure") { try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(8)))) }
+        attempt("configure") { try engine.configure(.fixed(.mebibytes(8))) }
         attempt("remove") { _ = try engine.remove("stays") }
         cached.remove("stays")
         store("stays") { try engine.store(Self.text, "stays") }

@@ -30,9 +30,7 @@ private final class SetClock: Sendable {
     private let container = TemporaryContainer.make()
     private let clock = SetClock()
 
-    private func engine() throws -> Engine {
-        try container.engine(now: { [clock] in clock.now })
-    }
+    private func engine() throws -> Engine { try container.engine(now: { [clock] in clock.now }) }
 
     private func store(_ key: ItemKey, in engine: Engine, expiresAt: Int64? = nil) throws {
         try engine.store(noise(10_000), as: ItemMetadata(key, expiresAt: expiresAt))
@@ -153,12 +151,11 @@ private final class SetClock: Sendable {
         for key in ["cached", "opened"] as [ItemKey] { try store(key, in: engine) }
         let opened = try #require(try engine.open("opened").value).path.string
         for path in [container.item("cached").path, opened] {
-            try FileManager.default.setAttributes(
-                [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: path)
+            try URL(filePath: path).setModified(seconds)
         }
         #expect(try engine.content("cached") == noise(10_000))
         #expect(try engine.open("opened").value?.path.string == opened)
-        let report = try Verifier(engine, VerificationRequest(), isCancelled: { false }, report: nil).run()
+        let report = try engine.verified()
         #expect(report.verifiedItems == 1 && report.damaged == 0)
         try engine.close()
         try container.catalog.remove()

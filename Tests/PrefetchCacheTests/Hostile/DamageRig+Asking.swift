@@ -107,9 +107,7 @@ extension DamageRig {
     }
 
     private func verify() throws -> Answer {
-        let report = try Verifier(
-            engine, VerificationRequest(), isCancelled: { false }, report: nil
-        ).run()
+        let report = try engine.verified()
         guard let finding = report.findings.first else { return report.verifiedItems == 1 ? .right : .absent }
         switch finding.verdict {
         case .damaged: return .damaged

@@ -123,13 +123,9 @@ final class DamageRig {
     }
 
     /// Whether the damaged file still is what was written.
-    func isIntact(_ bytes: [UInt8]) throws -> Bool {
-        try [UInt8](Data(contentsOf: damaged)) == bytes
-    }
+    func isIntact(_ bytes: [UInt8]) throws -> Bool { try [UInt8](Data(contentsOf: damaged)) == bytes }
 
-    private func close(_ file: FileHandle) {
-        do { try file.close() } catch { Issue.record(error) }
-    }
+    private func close(_ file: FileHandle) { do { try file.close() } catch { Issue.record(error) } }
 
     /// To open several is to hand a sound item over as well, which takes its time.
     private static let casesBetweenSeveral = 8

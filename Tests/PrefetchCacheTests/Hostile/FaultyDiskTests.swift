@@ -90,8 +90,7 @@ import Testing
                 isSticky: fault.isSticky, isOutOfSpace: fault.errno == .noSpace)
             #expect(swallowed == [], "\(comment)")
             let engine = try container.engine()
-            try engine.maintain()
-            try expectBooksLikeDisk(engine, container, "\(comment)")
+            try expectBooksAfterMaintenance(engine, container, "\(comment)")
             try engine.close()
             try judge([run.work], sentinels, &record, comment)
         }

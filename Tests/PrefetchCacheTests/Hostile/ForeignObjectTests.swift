@@ -50,9 +50,9 @@ import Testing
     @Test(arguments: Object.allCases)
     func inThePlaceOfAnItemItIsNotReplaced(object: Object) throws {
         try put(object, at: container.item(key))
-        let before = try attributes(of: container.item(key))
+        let before = try #require(try container.item(key).attributes)
         #expect(throws: CacheError.self) { try engine.store(prose(4000), key) }
-        let after = try attributes(of: container.item(key))
+        let after = try #require(try container.item(key).attributes)
         #expect(after.kind == before.kind)
         #expect(after.identity == before.identity)
         #expect(try container.partials() == [])
@@ -65,11 +65,11 @@ import Testing
     func inThePlaceOfAnItemItIsNotRemoved(object: Object) throws {
         try engine.flush()
         try put(object, at: container.item(key))
-        let kind = try attributes(of: container.item(key)).kind
+        let kind = try container.item(key).attributes?.kind
         #expect(try !engine.remove(key))
-        #expect(try attributes(of: container.item(key)).kind == kind)
+        #expect(try container.item(key).attributes?.kind == kind)
         _ = try container.engine().evict(.max)
-        #expect(try attributes(of: container.item(key)).kind == kind)
+        #expect(try container.item(key).attributes?.kind == kind)
     }
 
     @Test func anItemThatIsGoneLosesItsRowWhenItIsToBeRemoved() throws {
@@ -78,10 +78,6 @@ import Testing
         #expect(try !engine.remove(key))
         try engine.flush()
         #expect(try engine.items().isEmpty)
-    }
-
-    private func attributes(of file: URL) throws -> FileAttributes {
-        try #require(try file.attributes)
     }
 
     @Test(arguments: Object.allCases)

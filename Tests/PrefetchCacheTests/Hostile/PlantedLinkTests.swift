@@ -22,9 +22,7 @@ import Testing
 
     private func plant(_ place: URL, to target: URL) throws {
         try place.deletingLastPathComponent().makeFolder()
-        if place.exists {
-            try place.remove()
-        }
+        if place.exists { try place.remove() }
         try place.makeLink(to: target)
     }
 
@@ -135,9 +133,7 @@ import Testing
     func aPipeInThePlaceOfASideFileIsAnErrorAndNobodyWaits(_ database: String, _ side: String) throws {
         let folder = database == CacheLayout.catalog ? container.caches : container.support
         let place = folder.appending(path: database + side)
-        if place.exists {
-            try place.remove()
-        }
+        if place.exists { try place.remove() }
         try #require(mkfifo(place.path, 0o600) == 0)
         expectError(naming: place.lastPathComponent) {
             let engine = try container.engine()

@@ -15,15 +15,11 @@ import Testing
         private let access: Mutex<CoordinatedAccess?>
         private let (waits, continuation) = AsyncStream.makeStream(of: Void.self)
 
-        init(_ access: CoordinatedAccess) {
-            self.access = Mutex(access)
-        }
+        init(_ access: CoordinatedAccess) { self.access = Mutex(access) }
 
         func release() { access.withLock { $0 = nil } }
 
-        func waitForTheFirstToWait() async {
-            for await _ in waits { return }
-        }
+        func waitForTheFirstToWait() async { for await _ in waits { return } }
 
         func coordinate(
             _ access: CoordinatedAccess, at path: FilePath, _ body: () -> Void

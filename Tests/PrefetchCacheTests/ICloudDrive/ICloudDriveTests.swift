@@ -12,9 +12,7 @@ import Testing
     private let container = TemporaryContainer.make()
     private let watch: CoordinationWatch
 
-    init() throws {
-        watch = CoordinationWatch(root: FilePath(container.iCloudDrive.path))
-    }
+    init() throws { watch = CoordinationWatch(root: FilePath(container.iCloudDrive.path)) }
 
     private func files() throws -> [String] { try container.files(below: container.iCloudDrive) }
 
@@ -61,7 +59,7 @@ import Testing
         let engine = try container.engine(watch)
         let metadata = ItemMetadata("asked for", to: .iCloudDrive, intent: .userRequested)
         let outcome = try engine.store(prose(9000), as: metadata)
-        guard case .delivered(let opened) = outcome else { Issue.record("not delivered"); return }
+        let opened = try #require(outcome.delivered)
         #expect(try Data(contentsOf: opened.url) == prose(9000))
         #expect(try files() == ["asked for"])
         #expect(try engine.open("asked for").value?.isFirstOpen == false)

@@ -26,10 +26,7 @@ import Testing
 
         func entry(for hash: KeyHash) -> LedgerEntry? {
             guard promoted.withLock({ $0.contains(hash) }) else { return nil }
-            return LedgerEntry(
-                key: "key", state: .committed, mode: .decode, area: .documents, folder: nil, name: "File",
-                plainName: "File", backup: .include, contentBytes: 1, contentChecksum: 2, stagedName: "",
-                inode: 3, birthTime: 4, openedAt: 5)
+            return LedgerEntry(committed: "key", named: "File")
         }
         func unfinished() -> [LedgerEntry] { [] }
         func committed(after hash: KeyHash?, atMost limit: Int) -> [LedgerEntry] { [] }

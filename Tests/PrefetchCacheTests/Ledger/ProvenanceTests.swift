@@ -87,9 +87,7 @@ import Testing
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(9000), as: Self.metadata, encoding: .forced(.identity))
-        fileSystem.fail(.invalidArgument) {
-            $0.newPath?.contains("/Documents/") ?? false && $0.newName != CacheLayout.nonexistent.string
-        }
+        fileSystem.fail(.invalidArgument, where: RefusedNameTests.isPublishing)
         #expect(throws: CacheError.self) { try engine.open("film") }
         #expect(try engine.ledger.entry(for: "film")?.state == .intent)
         #expect(try engine.forget("film"))

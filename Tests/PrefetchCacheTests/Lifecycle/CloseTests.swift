@@ -10,16 +10,8 @@ import Testing
 
 /// Contract 8, while a cache is being closed: what it has on disk stays charged until it is gone.
 @Suite struct CloseTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make(budget: .mebibytes(8))
     private let budget = ByteCount.mebibytes(8)
-
-    init() throws {
-        container = try TemporaryContainer(budget: budget)
-    }
-
-    private func incoming() throws -> [String] {
-        try container.files(below: container.incoming)
-    }
 
     private func writers(_ engine: Engine) throws -> [String: Int64] {
         try engine.catalog.reading { transaction in
@@ -35,7 +27,7 @@ import Testing
         let store = try first.begin("under way", expectedLength: 6 << 20)
         try store.append(mebibytes: 5)
         try first.close()
-        #expect(try incoming().isEmpty)
+        #expect(try container.files(below: container.incoming).isEmpty)
         #expect(try writers(second).isEmpty)
         #expect(
             try second.store(noise(4 << 20), "late").isStored, "refused because of a cache that was closed")
@@ -88,13 +80,13 @@ import Testing
         try store.append(mebibytes: 5)
         fileSystem.fail { $0.kind == .unlink }
         try first.close()
-        #expect(try incoming().contains { $0.hasSuffix("-1") })
+        #expect(try container.partials().contains { $0.hasSuffix("-1") })
         #expect(try writers(second)[first.environment.session].map { $0 >= 5 << 20 } == true)
         // Who is refused because of it finds the lock free, and removes what is left.
         #expect(
             try second.store(noise(4 << 20), "late").isStored, "refused because of a cache that was closed")
         #expect(try container.chargedOnDisk() <= budget.bytes)
-        #expect(try !incoming().contains { $0.hasSuffix("-1") })
+        #expect(try !container.partials().contains { $0.hasSuffix("-1") })
     }
 
     @Test func anItemThatTheUserAskedForIsGivenUpAsWell() throws {
@@ -182,10 +174,7 @@ import Testing
 
     @Test func afterwardsTheCacheAndItsWritersSaySoAndChangeNothing() async throws {
         let cache = try await container.cache()
-        guard case .writer(let writer) = try await cache.beginStoring(ItemMetadata("under way")) else {
-            Issue.record("refused")
-            return
-        }
+        let writer = try #require(try await cache.beginStoring(ItemMetadata("under way")).writer)
         #expect(try await writer.write(noise(300_000)) == nil)
         try await cache.close()
         let before = try container.files(below: container.root)
@@ -200,7 +189,7 @@ import Testing
         await #expect(throws: CacheError.closed) { try await cache.open([]) }
         for await event in cache.events { Issue.record("\(event) after the end") }
         #expect(try container.files(below: container.root) == before)
-        #expect(try incoming().isEmpty)
+        #expect(try container.files(below: container.incoming).isEmpty)
     }
 
     @Test func anEngineThatWasClosedAdmitsNothing() throws {

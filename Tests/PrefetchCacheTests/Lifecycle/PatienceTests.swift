@@ -1,6 +1,5 @@
 import FileSystemTestSupport
 import Foundation
-import GRDB
 import PrefetchFileSystem
 import PrefetchItemFormat
 import Synchronization
@@ -23,10 +22,10 @@ import Testing
     private final class Clock: Sendable {
         private let seconds = Atomic<Int>(0)
         var now: Int { seconds.load(ordering: .relaxed) }
-        func resumeStore(_ count: Int = 1) -> Int { seconds.wrappingAdd(count, ordering: .relaxed).newValue }
+        func advance(_ count: Int = 1) -> Int { seconds.wrappingAdd(count, ordering: .relaxed).newValue }
     }
 
-    private func patience() -> Patience { Patience(uptime: { [clock] in .seconds(clock.resumeStore()) }) }
+    private func patience() -> Patience { Patience(uptime: { [clock] in .seconds(clock.advance()) }) }
 
     /// The seconds that a call waits in vain.
     private func wait(_ patience: Patience) -> Int {
@@ -67,7 +66,7 @@ import Testing
     @Test func whoIsBeingSuspendedWaitsForASecond() {
         let clock = clock
         let patience = Patience(
-            uptime: { .seconds(clock.resumeStore()) }, limit: { .seconds(clock.now > 3 ? 1 : 5) })
+            uptime: { .seconds(clock.advance()) }, limit: { .seconds(clock.now > 3 ? 1 : 5) })
         #expect((3...5).contains(wait(patience)), "a call that waits already")
         #expect((1...3).contains(wait(patience)), "one that begins to")
     }
@@ -77,7 +76,7 @@ import Testing
         _ = wait(patience)
         for _ in 0..<3 { #expect(wait(patience) <= 2) }
         // After a while it is tried again.
-        _ = clock.resumeStore(60)
+        _ = clock.advance(60)
         #expect(wait(patience) >= 5)
         patience.noteSuccess()
         #expect(wait(patience) >= 5)
@@ -92,39 +91,32 @@ import Testing
 
     /// As after this process was stopped, too: when the time is found to be up, nobody holds the lock any longer.
     @Test func aLockThatWasReleasedJustInTimeIsTaken() throws {
-        let holder = try holder()
+        let holder = try DatabaseHolder(container.root.appending(path: "ledger.sqlite"))
         let begin = Mutex<Int?>(nil)
         let patience = Patience(
             uptime: { [clock] in
-                let now = clock.resumeStore()
+                let now = clock.advance()
                 let isUp = begin.withLock { begin in
                     guard let start = begin, now >= start + 5 else { return false }
                     begin = nil
                     return true
                 }
-                if isUp {
-                    #expect(throws: Never.self) {
-                        try holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-                    }
-                }
+                if isUp { #expect(throws: Never.self) { try holder.letGo() } }
                 return .seconds(now)
             })
         let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience)
         try ledger.put(entry("first"))
-        try holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        try holder.hold()
         begin.withLock { $0 = clock.now + 1 }
         try ledger.put(entry("second"))
         try ledger.close()
-        try holder.close()
     }
 
     /// The lock of the folder is free; it is SQLite that waits for a process which was stopped in the middle of a change.
     @Test func nobodyWaitsAgainForALedgerThatSQLiteCouldNotChange() throws {
         let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience())
         try ledger.put(entry("first"))
-        let stopped = try holder()
-        func stop() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }
-        func resumeStore() throws { try stopped.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
+        let stopped = try DatabaseHolder(container.root.appending(path: "ledger.sqlite"))
         /// The seconds that a change waits in vain.
         func change(_ key: ItemKey = "second") throws -> Int {
             let start = clock.now
@@ -133,32 +125,19 @@ import Testing
             return clock.now - start
         }
 
-        try stop()
+        try stopped.hold()
         #expect(try (5...8).contains(change()))
         for _ in 0..<3 { #expect(try change() <= 2) }
-        try resumeStore()
+        try stopped.letGo()
         // It has let go: whoever holds it next is waited for again.
         try ledger.put(entry("second"))
-        try stop()
+        try stopped.hold()
         #expect(try change("third") >= 5)
-        try resumeStore()
+        try stopped.letGo()
         try ledger.close()
-        try stopped.close()
-    }
-
-    /// A connection that can hold the lock of the ledger between two statements.
-    private func holder() throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        return try DatabaseQueue(
-            path: container.root.appending(path: "ledger.sqlite").path, configuration: configuration)
     }
 
     private func entry(_ key: ItemKey) throws -> LedgerEntry {
-        let name = try FileName(key.string)
-        return LedgerEntry(
-            key: key, state: .committed, mode: .decode, area: .documents, folder: nil, name: name,
-            plainName: name, backup: .include, contentBytes: 1, contentChecksum: 2,
-            stagedName: "\(key.hash.hexadecimal)-0123456789abcdef-7", inode: 3, birthTime: 4, openedAt: 5)
+        try LedgerEntry(committed: key, named: FileName(key.string))
     }
 }

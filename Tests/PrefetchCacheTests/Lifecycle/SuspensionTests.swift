@@ -12,11 +12,7 @@ import Testing
 
 /// A suspended cache holds nothing, and whoever uses it notices only that it takes longer.
 @Suite struct SuspensionTests {
-    private let container: TemporaryContainer
-
-    init() throws {
-        container = try TemporaryContainer(budget: .mebibytes(64))
-    }
+    private let container = TemporaryContainer.make(budget: .mebibytes(64))
 
     private func writer(
         _ key: ItemKey, in cache: PrefetchCache, keepingPartial: Bool
@@ -35,9 +31,7 @@ import Testing
     }
 
     /// Lets other tasks run for a while.
-    private func yieldOften() async {
-        for _ in 0..<1000 { await Task.yield() }
-    }
+    private func yieldOften() async { for _ in 0..<1000 { await Task.yield() } }
 
     // MARK: What is released
 
@@ -53,10 +47,7 @@ import Testing
             let kept = try await writer("kept", in: cache, keepingPartial: true)
             let dropped = try await writer("dropped", in: cache, keepingPartial: false)
             let asked = ItemMetadata("asked for", intent: .userRequested)
-            guard case .writer(let delivery) = try await cache.beginStoring(asked) else {
-                Issue.record("refused")
-                return
-            }
+            let delivery = try #require(try await cache.beginStoring(asked).writer)
             for writer in [kept, dropped, delivery] {
                 #expect(try await writer.write(noise(1_500_000)) == nil)
             }
@@ -86,7 +77,8 @@ import Testing
     @Test func otherProcessesHaveItToThemselves() async throws {
         let cache = try await suspended()
         try container.catalog.execute(sql: "BEGIN EXCLUSIVE; ROLLBACK")
-        let evicted = try Cachectl.run(["evict", "--all"], in: container)
+        let evicted = try BuiltProduct.run(
+            "cachectl", ["evict", "--all", "--container", container.root.path])
         #expect(evicted.status == 0, "\(evicted.errors)")
         try await cache.resume()
         #expect(try await cache.read("key") == nil)

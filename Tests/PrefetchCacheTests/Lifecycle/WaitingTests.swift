@@ -1,6 +1,5 @@
 import FileSystemTestSupport
 import Foundation
-import GRDB
 import PrefetchFileSystem
 import PrefetchItemFormat
 import Synchronization
@@ -28,13 +27,13 @@ import Testing
         try await cache.store(noise(1000), as: ItemMetadata("key"))
         try await cache.flush()
 
-        let holder = try holder(of: container.catalog)
+        let holder = try DatabaseHolder(container.catalog)
         let looks = Atomic<Int>(0)
         let ended = CallCounter()
         fileSystem.intercept { operation in
             if operation.name == CacheLayout.catalog { looks.wrappingAdd(1, ordering: .relaxed) }
         }
-        try execute("BEGIN EXCLUSIVE", in: holder)
+        try holder.hold(excludesReaders: true)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<300 {
                 group.addTask {
@@ -50,7 +49,7 @@ import Testing
             let content = try await cache.read("key")
             #expect(content == noise(1000))
             #expect(ended.next() < 100, "the read has not waited for its turn")
-            try execute("ROLLBACK", in: holder)
+            try holder.letGo()
             try await group.waitForAll()
         }
         try await cache.close()
@@ -82,8 +81,8 @@ import Testing
         try engine.flush()
         _ = try waiting.statistics()
 
-        let holder = try Self.holder(of: container.catalog)
-        try Self.execute("BEGIN IMMEDIATE", in: holder)
+        let holder = try DatabaseHolder(container.catalog)
+        try holder.hold()
         #expect(try waiting.statistics().items == 1, "who only writes later can be read beside")
         #expect {
             try waiting.evict(.max)
@@ -94,7 +93,7 @@ import Testing
         }
         let waited = now.load(ordering: .relaxed)
         #expect(waited > 5)
-        try Self.execute("ROLLBACK", in: holder)
+        try holder.letGo()
         #expect(try waiting.evict(.max) > 0)
     }
 
@@ -106,14 +105,14 @@ import Testing
         environment.uptime = { .seconds(looks.wrappingAdd(1, ordering: .relaxed).newValue) }
         let lock = try Self.ledgerLock(in: container)
         defer { LiveFileSystem().unlock(lock) }
-        let holder = try Self.holder(of: container.catalog)
-        try Self.execute("BEGIN EXCLUSIVE", in: holder)
+        let holder = try DatabaseHolder(container.catalog)
+        try holder.hold(excludesReaders: true)
 
         let engine = try Engine(areas: container.areas(), environment: environment)
         try Self.expectReadable(engine)
         let waited = looks.load(ordering: .relaxed)
         #expect(waited == 0)
-        try Self.execute("ROLLBACK", in: holder)
+        try holder.letGo()
     }
 
     @Test func readsDoNotWaitForACallThatWaitsForTheLedger() throws {
@@ -197,19 +196,6 @@ import Testing
         #expect(try engine.status(of: "absent").value == nil)
     }
 
-    private static func holder(of database: URL) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        // The cache may just be writing.
-        configuration.busyMode = .timeout(10)
-        return try DatabaseQueue(path: database.path, configuration: configuration)
-    }
-
-    /// On this thread: Dispatch may have no other for as long as tests keep its threads busy.
-    private static func execute(_ statement: String, in database: DatabaseQueue) throws {
-        try database.writeWithoutTransaction { try $0.execute(sql: statement) }
-    }
-
     /// Two of them take two processors; the kernel gives the cache's threads their turn.
     @Test func tasksThatComputeOnTheExecutorDoNotStarveTheCache() async throws {
         try await withTaskExecutorPreference(BlockingExecutor(width: 1)) {
@@ -248,9 +234,7 @@ import Testing
         private let isStopped = Atomic<Bool>(false)
 
         var count: Int { running.load(ordering: .relaxed) }
-        var isOver: Bool {
-            isStopped.load(ordering: .relaxed) || start.duration(to: .now) > .seconds(60)
-        }
+        var isOver: Bool { isStopped.load(ordering: .relaxed) || start.duration(to: .now) > .seconds(60) }
 
         func stop() { isStopped.store(true, ordering: .relaxed) }
 

@@ -38,14 +38,8 @@ import Testing
     }
 
     private func setTimes(of file: URL, daysAgo age: Int64, accessed: Int64? = nil) throws {
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: Double(now - age * Self.day) / 1000)],
-            ofItemAtPath: file.path)
-        let live = LiveFileSystem()
-        let time = (now - (accessed ?? age) * Self.day) * 1_000_000
-        try live.withFile(FilePath(file.path), in: .workingDirectory, .readWithoutAccessTime) {
-            file throws(FileSystemError) in try live.setAccessTime(time, of: file)
-        }
+        try file.setModified(Double(now - age * Self.day) / 1000)
+        try file.setAccessed((now - (accessed ?? age) * Self.day) * 1_000_000)
     }
 
     private func purge(days: Int64 = 30, isDryRun: Bool = false) throws -> PurgeReport {
@@ -54,15 +48,13 @@ import Testing
         return try engine.purgeExcluded(unusedSince: now - days * Self.day, isDryRun: isDryRun)
     }
 
-    private func isThere(_ file: URL) -> Bool { file.exists }
-
     @Test func anUnusedExcludedFileGoesAndCanBeStoredAgain() throws {
         let file = try open("old", in: "Maps/Europe")
         let told = try purge(isDryRun: true)
         #expect(told.purged.map(\.key) == ["old"] && told.purgedBytes == 9000)
-        #expect(isThere(file))
+        #expect(file.exists)
         #expect(try purge() == told, "and looking did not count as use")
-        #expect(!isThere(file))
+        #expect(!file.exists)
         let engine = try engine()
         #expect(try engine.ledger.entry(for: "old") == nil)
         #expect(try engine.store(prose(10), "old").isStored)
@@ -72,7 +64,7 @@ import Testing
     @Test func whatIsBackedUpStays() throws {
         let file = try open("mine", backup: .include)
         #expect(try purge() == PurgeReport())
-        #expect(isThere(file))
+        #expect(file.exists)
     }
 
     @Test(arguments: ["modified", "accessed", "handed over"])
@@ -88,7 +80,7 @@ import Testing
             try engine.ledger.put(entry)
         }
         #expect(try purge() == PurgeReport())
-        #expect(isThere(file))
+        #expect(file.exists)
         #expect(try purge(days: 4).purged.count == 1)
     }
 
@@ -97,7 +89,7 @@ import Testing
         let engine = try engine(daysAgo: 5)
         #expect(try engine.open("opened").value?.isFirstOpen == false)
         #expect(try purge() == PurgeReport())
-        #expect(isThere(file))
+        #expect(file.exists)
         #expect(try purge(days: 4).purged.count == 1)
     }
 
@@ -108,10 +100,7 @@ import Testing
         switch how {
         case "same length": try prose(9000, seed: 77).write(to: file)
         case "longer":
-            let handle = try FileHandle(forUpdating: file)
-            try handle.seekToEnd()
-            try handle.write(contentsOf: Data("more".utf8))
-            try handle.close()
+            try file.overwrite(Data("more".utf8), at: 9000)
         case "replaced":
             try file.remove()
             try Data("mine".utf8).write(to: file)
@@ -131,7 +120,7 @@ import Testing
     @Test func aFileThatIsWrittenWhileItIsReadStays() throws {
         let file = try open("mine")
         let fileSystem = InterceptingFileSystem()
-        let engine = try engine(0, fileSystem)
+        let engine = try engine(daysAgo: 0, fileSystem)
         fileSystem.intercept { operation in
             guard operation.kind == .read, operation.name == "mine", operation.offset > 0 else { return }
             do { try Data("changed".utf8).write(to: file) } catch { Issue.record(error) }
@@ -144,7 +133,7 @@ import Testing
     @Test func whatDiedInBetweenHasNoFileAndItsKeyIsFree() throws {
         let file = try open("old")
         let fileSystem = InterceptingFileSystem()
-        let engine = try engine(0, fileSystem)
+        let engine = try engine(daysAgo: 0, fileSystem)
         let isRemoved = Mutex(false)
         fileSystem.intercept { operation throws(FileSystemError) in
             if operation.kind == .unlink { isRemoved.withLock { $0 = true } }
@@ -153,7 +142,7 @@ import Testing
         }
         let report = try engine.purgeExcluded(unusedSince: now - 30 * Self.day, isDryRun: false)
         #expect(report.purged.map(\.key) == ["old"] && report.failures.map(\.key) == ["old"])
-        #expect(!isThere(file))
+        #expect(!file.exists)
         let next = try self.engine()
         #expect(try next.store(prose(10), "old").isStored)
     }
@@ -161,12 +150,12 @@ import Testing
     @Test func oneThatCannotBeRemovedDoesNotKeepTheOthers() throws {
         let files = try (0..<5).map { try open(ItemKey(number: $0)) }
         let fileSystem = InterceptingFileSystem()
-        let engine = try engine(0, fileSystem)
+        let engine = try engine(daysAgo: 0, fileSystem)
         fileSystem.fail(.notPermitted) { $0.kind == .rename && $0.name == files[2].lastPathComponent }
         let report = try engine.purgeExcluded(unusedSince: now - 30 * Self.day, isDryRun: false)
         #expect(report.purged.count == 4)
         #expect(report.failures.map(\.key) == [try ItemKey(number: 2)])
-        #expect(files.map(isThere) == [false, false, true, false, false])
+        #expect(files.map(\.exists) == [false, false, true, false, false])
     }
 
     /// Two keys, such as the addresses of two mirrors, whose content and file name are the same.
@@ -182,16 +171,12 @@ import Testing
         try setTimes(of: file, daysAgo: 100)
         let report = try purge()
         #expect(report.purged.isEmpty && report.shared.map(\.key) == ["one"])
-        #expect(isThere(file))
+        #expect(file.exists)
         let next = try self.engine()
         #expect(try next.open("other").value?.path.string == file.path)
         _ = try next.forget("other")
         try next.close()
         try setTimes(of: file, daysAgo: 100)
         #expect(try purge().purged.map(\.key) == ["one"])
-    }
-
-    private func engine(_ age: Int64, _ fileSystem: any FileSystem) throws -> Engine {
-        try engine(daysAgo: age, fileSystem)
     }
 }

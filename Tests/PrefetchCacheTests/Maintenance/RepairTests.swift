@@ -56,10 +56,6 @@ import Testing
         try engine.close()
     }
 
-    private func changeCatalog(_ sql: String) throws {
-        try container.catalog.execute(sql: sql)
-    }
-
     @Test func whatIsInOrderStays() throws {
         try fill("a", "b")
         #expect(try repair() == [])
@@ -74,8 +70,9 @@ import Testing
         try fill("a", "b", "c", "d")
         try container.item("a").remove()
         try Data().write(to: container.item("b"))
-        try changeCatalog("DELETE FROM item WHERE key = 'c'")
-        try changeCatalog("UPDATE item SET storedLength = 7, chargedLength = 519 WHERE key = 'd'")
+        try container.catalog.execute(sql: "DELETE FROM item WHERE key = 'c'")
+        try container.catalog.execute(
+            sql: "UPDATE item SET storedLength = 7, chargedLength = 519 WHERE key = 'd'")
         #expect(Set(try repair()) == [.rowRemoved, .purgedItemRemoved, .rowAdded, .rowCorrected])
         let engine = try engine()
         #expect(Set(try engine.items().map(\.key)) == ["c", "d"])
@@ -89,7 +86,7 @@ import Testing
         case "missing": try container.catalog.remove()
         case "damaged":
             try container.catalog.overwrite(Data(repeating: 0xA5, count: 8192), at: 4096)
-        default: try changeCatalog("PRAGMA user_version = 3")
+        default: try container.catalog.execute(sql: "PRAGMA user_version = 3")
         }
         #expect(try repair() == [.catalogRebuilt])
         #expect(try engine().items().count == 2)
@@ -173,7 +170,7 @@ import Testing
 
     @Test func theSumsFitTheRows() throws {
         try fill("a", "b")
-        try changeCatalog("UPDATE total SET items = 77, chargedLength = 5 WHERE kind = 0")
+        try container.catalog.execute(sql: "UPDATE total SET items = 77, chargedLength = 5 WHERE kind = 0")
         #expect(try repair() == [.statisticsCorrected])
         #expect(try engine().statistics().items == 2)
     }
@@ -312,7 +309,7 @@ import Testing
 
     @Test func whatCannotBeDoneIsToldAndTheRestIsDone() throws {
         try fill("a")
-        try changeCatalog("UPDATE total SET items = 77 WHERE kind = 0")
+        try container.catalog.execute(sql: "UPDATE total SET items = 77 WHERE kind = 0")
         let fileSystem = InterceptingFileSystem(failing: .ioError) {
             $0.kind == .entries && $0.name == "quarantine"
         }

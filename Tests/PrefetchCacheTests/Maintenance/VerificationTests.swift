@@ -30,18 +30,10 @@ import Testing
     }
 
     private func flipByte(of file: URL, at offset: Int) throws {
-        let path = FilePath(file.path)
-        let live = LiveFileSystem()
-        let modified = try #require(try live.attributes(of: path, in: .workingDirectory)).modified
-        let handle = try FileHandle(forUpdating: file)
-        try handle.seek(toOffset: UInt64(offset))
-        let byte = try #require(try handle.read(upToCount: 1)?.first)
-        try handle.seek(toOffset: UInt64(offset))
-        try handle.write(contentsOf: Data([byte ^ 0x10]))
-        try handle.close()
+        let modified = try #require(try file.attributes).modified
+        try file.flipByte(at: offset)
         // As a device does that forgets: nobody has written to the file.
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: Double(modified) / 1e9)], ofItemAtPath: file.path)
+        try file.setModified(Double(modified) / 1e9)
     }
 
     private typealias Call = FileSystemTestSupport.Operation.Kind
@@ -111,11 +103,7 @@ import Testing
         fileSystem.intercept { operation in
             // The folders of items are listed one by one, after what the catalog knows of each.
             guard operation.kind == .entries else { return }
-            do {
-                if isEmptied { try Data().write(to: catalog) } else { _ = unlink(catalog.path) }
-            } catch {
-                Issue.record(error)
-            }
+            attempt { try isEmptied ? Data().write(to: catalog) : catalog.remove() }
         }
         let report = try verify(engine)
         #expect(report.verifiedItems == 20)
@@ -154,9 +142,7 @@ import Testing
             }
         }
         // Long ago, so that the kernel would note the next reading.
-        try live.withFile(opened, in: .workingDirectory, .read) { file throws(FileSystemError) in
-            try live.setAccessTime(1_000_000_000, of: file)
-        }
+        try container.document("opened").setAccessed(1_000_000_000)
         #expect(try verify(engine).verifiedFiles == 1)
         #expect(try engine.items() == items)
         #expect(try engine.statistics() == statistics)
@@ -222,8 +208,7 @@ import Testing
     @Test func whatItsUserHasChangedIsModified() throws {
         let (engine, file) = try promoted()
         try file.overwrite(Data("changed".utf8))
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: 60)], ofItemAtPath: file.path)
+        try file.setModified(Date.now.timeIntervalSince1970 + 60)
         #expect(try verify(engine).modified == 1)
     }
 

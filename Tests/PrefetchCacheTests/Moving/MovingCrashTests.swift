@@ -22,48 +22,33 @@ import Testing
         of content: Data = content,
         beside hand: @escaping @Sendable (FileSystemTestSupport.Operation, URL) -> Void = { _, _ in },
         _ fault: @escaping @Sendable (InterceptingFileSystem) throws(FileSystemError) -> Void,
-        where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool,
+        where isMeant: @escaping OperationTest,
         judging judge: (TemporaryContainer, URL, StoreOutcome?, Comment) throws -> Void
     ) throws -> Int {
         for number in TestRun.numbers(every: 1) {
-            let hasEnded = try run(number, of: content, beside: hand, fault, where: isMeant, judging: judge)
-            if hasEnded { return number }
+            let container = try TemporaryContainer(in: .fastTemporaryFolder)
+            let file = container.root.appending(path: "download.tmp")
+            try content.write(to: file)
+            let fileSystem = InterceptingFileSystem()
+            let engine = try container.engine(fileSystem: fileSystem)
+            let (count, log) = (CallCounter(), OperationLog())
+            fileSystem.intercept { [weak fileSystem] operation throws(FileSystemError) in
+                hand(operation, file)
+                guard let fileSystem, isMeant(operation), count.next() == number else { return }
+                log.add(operation)
+                try fault(fileSystem)
+            }
+            var outcome: StoreOutcome?
+            do {
+                outcome = try engine.store(moving: FilePath(file.path), as: metadata)
+            } catch { outcome = nil }
+            fileSystem.intercept { _ in }
+            guard let operation = log.operations.first else { return number }
+            let comment = Comment(rawValue: "at call \(number), \(operation)")
+            fileSystem.die()
+            try judge(container, file, outcome, comment)
         }
         return 0
-    }
-
-    /// - Returns: Whether the store had come to its end before the call of that number.
-    private static func run(
-        _ number: Int, of content: Data,
-        beside hand: @escaping @Sendable (FileSystemTestSupport.Operation, URL) -> Void,
-        _ fault: @escaping @Sendable (InterceptingFileSystem) throws(FileSystemError) -> Void,
-        where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool,
-        judging judge: (TemporaryContainer, URL, StoreOutcome?, Comment) throws -> Void
-    ) throws -> Bool {
-        let container = try TemporaryContainer(in: .fastTemporaryFolder)
-        let file = container.root.appending(path: "download.tmp")
-        try content.write(to: file)
-        let fileSystem = InterceptingFileSystem()
-        let engine = try container.engine(fileSystem: fileSystem)
-        let (count, log) = (CallCounter(), OperationLog())
-        fileSystem.intercept { [weak fileSystem] operation throws(FileSystemError) in
-            hand(operation, file)
-            guard let fileSystem, isMeant(operation), count.next() == number else { return }
-            log.add(operation)
-            try fault(fileSystem)
-        }
-        var outcome: StoreOutcome?
-        do {
-            outcome = try engine.store(moving: FilePath(file.path), as: metadata)
-        } catch {
-            outcome = nil
-        }
-        fileSystem.intercept { _ in }
-        guard let operation = log.operations.first else { return true }
-        let comment = Comment(rawValue: "at call \(number), \(operation)")
-        fileSystem.die()
-        try judge(container, file, outcome, comment)
-        return false
     }
 
     /// The content is at its old place, or an item, or all of its whole chunks can be resumed.
@@ -81,11 +66,7 @@ import Testing
             #expect(kept?.contentBytes == 2 << 20, comment)
             #expect(kept?.metadata.validator == Validator(entityTag: "\"1\""), comment)
             guard kept != nil else { return }
-            let (store, replayed) = try engine.resume("key")
-            #expect(isSame(replayed, content.prefix(2 << 20)), comment)
-            try store.append(content.dropFirst(2 << 20))
-            #expect(try store.commit().isStored, comment)
-            #expect(try isSame(engine.content("key"), content), comment)
+            try engine.complete("key", content, after: 2 << 20, comment)
         }
         try engine.close()
         try expectBooksLikeDisk(container.engine(), container, comment)

@@ -62,7 +62,7 @@ import Testing
         let before = try #require(try setting.attributes())
         let engine = try setting.container.engine()
         let outcome = try engine.store(moving: setting.path, as: ItemMetadata("key"))
-        guard case .stored(let summary) = outcome else { Issue.record("\(outcome)"); return }
+        let summary = try #require(outcome.stored)
         #expect(summary.encoding == .identity && summary.contentBytes == before.length)
         #expect(try setting.attributes() == nil)
         let item = try #require(try setting.attributes(setting.container.item("key")))
@@ -91,8 +91,7 @@ import Testing
         let content = prose(3 << 20)
         let setting = try Setting(content)
         let engine = try setting.container.engine()
-        guard case .stored(let summary) = try engine.store(moving: setting.path, as: ItemMetadata("key"))
-        else { Issue.record("refused"); return }
+        let summary = try #require(try engine.store(moving: setting.path, as: ItemMetadata("key")).stored)
         #expect(summary.encoding == .lz4)
         #expect(try isSame(engine.content("key"), content))
         #expect(try setting.attributes() == nil)
@@ -165,7 +164,7 @@ import Testing
         let setting = try Setting()
         let before = try setting.attributes()
         let engine = try setting.container.engine()
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(2))))
+        try engine.configure(.fixed(.mebibytes(2)))
         #expect(try engine.store(moving: setting.path, as: ItemMetadata("key")).refusal != nil)
         try setting.expectUntouched(engine, since: before)
     }

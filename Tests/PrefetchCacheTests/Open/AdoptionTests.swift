@@ -81,16 +81,19 @@ import Testing
         #expect(try Data(contentsOf: file) == Self.content)
     }
 
-    @Test func aFileOfOursThatIsWantedInBackupsGetsThere() throws {
+    @Test(arguments: [[BackupPolicy.exclude, .include], [.include, .exclude]])
+    func aFileOfOursThatIsWantedInBackupsIsThere(policies: [BackupPolicy]) throws {
         let engine = try container.engine()
-        let file = try open("out", as: "film.txt", .exclude, engine)
-        #expect(try file.backupPolicy == .exclude)
-        #expect(try open("in", as: "film.txt", .include, engine).path == file.path)
-        #expect(try file.backupPolicy == .include)
+        var files: [URL] = []
+        for policy in policies {
+            files.append(try open(ItemKey("\(policy)"), as: "film.txt", policy, engine))
+            #expect(try files[0].backupPolicy == (files.count == 1 ? policies[0] : .include))
+        }
+        #expect(files[0].path == files[1].path)
         _ = try engine.repair(isDryRun: false)
-        #expect(try file.backupPolicy == .include)
-        #expect(try purge(engine) == PurgeReport())
-        #expect(try Data(contentsOf: file) == Self.content)
+        #expect(try files[0].backupPolicy == .include)
+        #expect(try purge(engine).purged.isEmpty)
+        #expect(try Data(contentsOf: files[0]) == Self.content)
     }
 
     @Test func aMarkOfTheUsersStays() throws {
@@ -100,16 +103,6 @@ import Testing
         let file = try open("out", as: "film.txt", .exclude, engine)
         try open("in", as: "film.txt", .include, engine)
         #expect(try file.backupPolicy == .exclude)
-    }
-
-    @Test func aFileThatIsExcludedForAnotherKeyStaysInBackups() throws {
-        let engine = try container.engine()
-        let file = try open("in", as: "film.txt", .include, engine)
-        try open("out", as: "film.txt", .exclude, engine)
-        _ = try engine.repair(isDryRun: false)
-        #expect(try file.backupPolicy == .include)
-        #expect(try purge(engine).purged.isEmpty)
-        #expect(try Data(contentsOf: file) == Self.content)
     }
 
     /// A ledger of a version that did not record what was adopted: the file tells.

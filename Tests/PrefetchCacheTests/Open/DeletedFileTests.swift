@@ -38,9 +38,7 @@ import Testing
         #expect(try engine.open("first").value?.url == container.document("Doc.txt"))
         let file = container.document("Doc.txt").path
         if isAtLast {
-            fileSystem.intercept { operation throws(FileSystemError) in
-                if operation.kind == .rename { _ = unlink(file) }
-            }
+            fileSystem.intercept { if $0.kind == .rename { _ = unlink(file) } }
         } else {
             try FileManager.default.removeItem(atPath: file)
         }
@@ -174,12 +172,8 @@ import Testing
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(5000), "Doc.txt")
         _ = try engine.open("Doc.txt")
-        fileSystem.intercept { operation throws(FileSystemError) in
-            // Moved aside, it is about to go.
-            if operation.kind == .unlink, operation.name.hasSuffix(".aside") {
-                throw FileSystemError("unlink", errno: .permissionDenied)
-            }
-        }
+        // Moved aside, it is about to go.
+        fileSystem.fail(.permissionDenied) { $0.kind == .unlink && $0.name.hasSuffix(".aside") }
         expectDestinationError(.permissionDenied) { try engine.deletePromotedFile("Doc.txt") }
         #expect(try engine.open("Doc.txt").value?.url == container.document("Doc.txt"))
     }

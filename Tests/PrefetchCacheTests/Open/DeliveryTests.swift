@@ -10,10 +10,6 @@ import Testing
 @Suite struct DeliveryTests {
     private let container = TemporaryContainer.make()
 
-    private func expectNothingStaged() throws {
-        #expect(try container.staged() == [])
-    }
-
     @Test(arguments: [nil, 3_000_000] as [Int64?])
     func theFileIsInItsPlaceAndNeverInTheCache(expectedLength: Int64?) throws {
         let engine = try container.engine()
@@ -32,7 +28,7 @@ import Testing
         #expect(try engine.statistics().items == 0)
         #expect(try engine.open("asked for").value?.path == opened.path)
         #expect(try container.engine().open("asked for").value?.isFirstOpen == false)
-        try expectNothingStaged()
+        #expect(try container.staged() == [])
     }
 
     /// The third brings another version, which is nowhere afterwards: it is not said to be delivered.
@@ -50,7 +46,7 @@ import Testing
         #expect(files[0].path == files[1].path)
         #expect(try container.files(below: container.documents) == ["key"])
         #expect(try Data(contentsOf: files[0].url) == noise(2_000_000, seed: 0))
-        try expectNothingStaged()
+        #expect(try container.staged() == [])
     }
 
     @Test func whatADeadProcessHadStagedIsRemovedAndALivingOnesIsNot() throws {
@@ -72,9 +68,9 @@ import Testing
         #expect(try staged() == 1)
 
         let outcome = try store.commit(appending: noise(2_000_000))
-        guard case .delivered(let opened) = outcome else { Issue.record("not delivered"); return }
+        let opened = try #require(outcome.delivered)
         #expect(try Data(contentsOf: opened.url) == noise(2_000_000))
-        try expectNothingStaged()
+        #expect(try container.staged() == [])
     }
 }
 
@@ -82,10 +78,6 @@ import Testing
 @Suite(.enabled(if: SmallVolume.isPossible, "Mounting a volume needs root on Linux."), .serialized)
 struct DeliveryOnSmallVolumeTests {
     private static let mebibyte: Int64 = 1 << 20
-
-    private func stagedFiles(_ container: TemporaryContainer) throws -> [String] {
-        try container.staged()
-    }
 
     /// - Parameter available: What there is, but for a lock file and a folder or two.
     private func expectInsufficientSpace(for needed: Int64, available: Int64, _ engine: Engine) throws {
@@ -113,18 +105,18 @@ struct DeliveryOnSmallVolumeTests {
         #expect(before.important > before.state.available)
         let tooMuch = before.important + Self.mebibyte
         try expectInsufficientSpace(for: tooMuch, available: before.important, engine)
-        #expect(try stagedFiles(container) == [])
+        #expect(try container.staged() == [])
         #expect(try engine.statistics().items == 40)
 
         let large = Data(repeating: 0x61, count: 40 << 20)
         let store = try engine.beginDelivery("large", expectedLength: Int64(large.count))
         let outcome = try store.commit(appending: large)
-        guard case .delivered(let opened) = outcome else { Issue.record("not delivered"); return }
+        let opened = try #require(outcome.delivered)
         #expect(try Data(contentsOf: opened.url) == large)
         let items = try engine.statistics().items
         #expect((1..<40).contains(items))
         #expect(try engine.content(ItemKey(number: 39)) == content)
-        #expect(try stagedFiles(container) == [])
+        #expect(try container.staged() == [])
     }
 
     @Test(arguments: SmallVolume.kinds)
@@ -138,9 +130,9 @@ struct DeliveryOnSmallVolumeTests {
         let left = try engine.capacity().capacity.important
         #expect(left < 40 << 20)
         try expectInsufficientSpace(for: 60 << 20, available: left, engine)
-        #expect(try stagedFiles(container).count == 1)
+        #expect(try container.staged().count == 1)
         try first.cancel()
-        #expect(try stagedFiles(container) == [])
+        #expect(try container.staged() == [])
         try engine.beginDelivery("second", expectedLength: 60 << 20).cancel()
     }
 
@@ -153,13 +145,9 @@ struct DeliveryOnSmallVolumeTests {
         try volume.leave(low + (25 << 20))
         let store = try engine.beginDelivery("item", expectedLength: nil)
         let piece = Data(repeating: 0x61, count: 1 << 20)
-        for _ in 0..<24 {
-            try store.append(piece)
-        }
+        for _ in 0..<24 { try store.append(piece) }
         let error = #expect(throws: CacheError.self) {
-            for _ in 0..<4 {
-                try store.append(piece)
-            }
+            for _ in 0..<4 { try store.append(piece) }
         }
         // The whole content, as far as it is known, and all the space that it could have.
         guard case .insufficientSpace(let needed, let available)? = error else {
@@ -168,6 +156,6 @@ struct DeliveryOnSmallVolumeTests {
         }
         #expect((25 << 20...27 << 20).contains(needed) && needed % (1 << 20) == 0)
         #expect((needed - 1 << 20..<needed).contains(available))
-        #expect(try stagedFiles(container) == [])
+        #expect(try container.staged() == [])
     }
 }

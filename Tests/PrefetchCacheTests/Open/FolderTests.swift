@@ -126,9 +126,7 @@ import Testing
         try podcasts.move(to: outside)
         for isLinked in [false, true] {
             // A link to where it is now is not followed: that may be anybody's.
-            if isLinked {
-                try podcasts.makeLink(to: outside)
-            }
+            if isLinked { try podcasts.makeLink(to: outside) }
             #expect(throws: CacheError.movedOrDeleted(key: "Doc.txt", opened.path)) {
                 try engine.open("Doc.txt")
             }
@@ -186,9 +184,6 @@ import Testing
 struct MountedFolderTests {
     private static let staging = ".PrefetchCache-staging"
     private let container = TemporaryContainer.make()
-
-    init() throws {
-    }
 
     @Test(arguments: MountedFolder.Kind.allCases, ["", "Podcasts", "Podcasts/Daily"])
     func theStagingIsOnTheVolumeOfTheFolder(kind: MountedFolder.Kind, place: String) throws {

@@ -14,9 +14,7 @@ import Testing
     /// Whatever others ask for between any two calls of an open, they are told that the item is there.
     @Test(arguments: [ItemEncoding.lz4, .identity], [false, true])
     func anItemThatIsHandedOverIsThereAtEveryMoment(encoding: ItemEncoding, isTaken: Bool) throws {
-        if isTaken {
-            try container.document("Doc.txt").place("foreign")
-        }
+        if isTaken { try container.document("Doc.txt").place("foreign") }
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         let other = try container.engine()
@@ -119,12 +117,7 @@ import Testing
         let hash = ItemKey("key").hash
         let file = container.support.appending(path: "staging/\(CacheLayout.keyLocks)")
         let fileSystem = InterceptingFileSystem()
-        let isRemoved = Mutex(false)
-        fileSystem.intercept { operation in
-            guard operation.kind == .lock, !isRemoved.withLock({ $0 }) else { return }
-            isRemoved.withLock { $0 = true }
-            do { try file.remove() } catch { Issue.record(error) }
-        }
+        fileSystem.once(before: { $0.kind == .lock }) { try file.remove() }
         let staging = Directory(
             try fileSystem.open(
                 FilePath(container.staging.path), in: .workingDirectory, .directory

@@ -104,9 +104,7 @@ import Testing
     @Test func moreKeysThanAreOpenedTogether() throws {
         let engine = try container.engine()
         let keys = try (0..<70).map { try ItemKey("key \($0)") }
-        for (number, key) in keys.enumerated() {
-            try engine.store(prose(500, seed: UInt64(number)), key)
-        }
+        for (number, key) in keys.enumerated() { try engine.store(prose(500, seed: UInt64(number)), key) }
         for (number, result) in engine.open(keys).enumerated() {
             #expect(try content(of: result) == prose(500, seed: UInt64(number)))
         }

@@ -141,11 +141,7 @@ import Testing
         try engine.store(prose(9000), "Doc.txt")
         let opened = try #require(try engine.open("Doc.txt").value)
         let store = try Self.newerVersion(intent, in: engine)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            let isPublishing =
-                operation.kind == .rename && operation.newName != CacheLayout.nonexistent.string
-            if isPublishing { throw FileSystemError("rename", errno: .ioError) }
-        }
+        fileSystem.fail { $0.isPublishing }
         #expect(throws: CacheError.self) { try store.commit() }
         fileSystem.intercept { _ in }
         let entry = try #require(try engine.ledger.entry(for: "Doc.txt"))

@@ -15,9 +15,7 @@ import Testing
         private let state = Mutex<[OpenProgress]>([])
         let patience: Int
 
-        init(patience: Int = .max) {
-            self.patience = patience
-        }
+        init(patience: Int = .max) { self.patience = patience }
 
         var seen: [OpenProgress] { state.withLock { $0 } }
 

@@ -105,18 +105,17 @@ import Testing
         #expect(try world.open("key", world.engine()).value?.path == opened.path)
     }
 
+    static let isPublishing: OperationTest = {
+        $0.newPath?.contains("/Documents/") == true && $0.newName != CacheLayout.nonexistent.string
+    }
+
     /// Nothing that is tried helps.
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func anItemWhoseNameNothingHelpsIsReadAndGivenBack(encoding: ItemEncoding) throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
         try engine.store(prose(9000), "Doc.txt", encoding: .forced(encoding))
-        fileSystem.intercept { operation throws(FileSystemError) in
-            let isPublishing = operation.newPath?.contains("/Documents/") ?? false
-            if isPublishing, operation.newName != CacheLayout.nonexistent.string {
-                throw FileSystemError("rename", errno: .invalidArgument)
-            }
-        }
+        fileSystem.fail(.invalidArgument, where: Self.isPublishing)
         for _ in 1...2 {
             #expect(throws: CacheError.self) { try engine.open("Doc.txt") }
             #expect(try engine.content("Doc.txt") == prose(9000))
@@ -155,27 +154,21 @@ import Testing
         var kills = 0
         for point in 1... {
             let container = try TemporaryContainer(in: .fastTemporaryFolder)
-            let refuse: @Sendable (FileSystemTestSupport.Operation) throws(FileSystemError) -> Void = {
-                operation throws(FileSystemError) in
-                guard operation.newPath?.contains("/Documents/") ?? false,
-                    operation.newName != CacheLayout.nonexistent.string
-                else { return }
-                throw FileSystemError("rename", errno: .invalidArgument)
-            }
-            let fileSystem = InterceptingFileSystem(refuse)
+            let fileSystem = InterceptingFileSystem(failing: .invalidArgument, where: Self.isPublishing)
             let dying = try container.engine(fileSystem: fileSystem)
             try dying.store(noise(9000), "Doc.txt", encoding: .forced(.identity))
             #expect(throws: CacheError.self) { try dying.open("Doc.txt") }
             let count = CallCounter()
-            fileSystem.intercept { [unowned fileSystem] operation throws(FileSystemError) in
+            fileSystem.fail(.invalidArgument) { [unowned fileSystem] operation in
                 if operation.isChange, count.next() + 1 == point { fileSystem.die() }
-                try refuse(operation)
+                return Self.isPublishing(operation)
             }
             var isKilled = true
             do {
                 isKilled = try !dying.forget("Doc.txt")
             } catch {}
-            let next = try container.engine(fileSystem: InterceptingFileSystem(refuse))
+            let next = try container.engine(
+                fileSystem: InterceptingFileSystem(failing: .invalidArgument, where: Self.isPublishing))
             #expect(try next.content("Doc.txt") == noise(9000), "at \(point)")
             _ = try next.forget("Doc.txt")
             #expect(try next.ledger.entry(for: "Doc.txt") == nil, "at \(point)")

@@ -15,9 +15,7 @@ import Testing
     private let fileSystem = InterceptingFileSystem()
     private let engine: Engine
 
-    init() throws {
-        engine = try container.engine(fileSystem: fileSystem)
-    }
+    init() throws { engine = try container.engine(fileSystem: fileSystem) }
 
     private func store(_ key: ItemKey, _ content: Data, _ name: FileName = "Film", in folder: String? = nil)
         throws
@@ -150,8 +148,7 @@ import Testing
             guard operation.kind == .read, operation.name == "Film" else { return }
             do {
                 let time = times.wrappingAdd(1, ordering: .relaxed).newValue
-                try FileManager.default.setAttributes(
-                    [.modificationDate: Date(timeIntervalSince1970: Double(time))], ofItemAtPath: file.path)
+                try file.setModified(Double(time))
             } catch { Issue.record(error) }
         }
         let opened = try #require(try engine.open("two").value).url

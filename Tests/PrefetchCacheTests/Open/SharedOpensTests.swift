@@ -50,9 +50,7 @@ import Testing
             }
         }
 
-        func begin() async {
-            while !isTaken.load(ordering: .relaxed) { await Task.yield() }
-        }
+        func begin() async { while !isTaken.load(ordering: .relaxed) { await Task.yield() } }
 
         /// Waits until files were looked at so many times since the task was held up.
         func waitForLooks(_ count: Int) async {
@@ -128,9 +126,7 @@ import Testing
             #expect(try live.lockByte(KeyLock.position(of: keys[0].hash), of: lock))
             let tries = Atomic<Int>(0)
             fileSystem.intercept { operation in
-                if operation.isLock(of: keys[0]) {
-                    tries.wrappingAdd(1, ordering: .relaxed)
-                }
+                if operation.isLock(of: keys[0]) { tries.wrappingAdd(1, ordering: .relaxed) }
             }
             async let first = cache.open(keys[0])
             // Once without waiting, then alone.

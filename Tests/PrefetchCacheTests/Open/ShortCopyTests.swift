@@ -54,7 +54,7 @@ import Testing
     func withoutRoomTheyAreRenamed(isQuota: Bool) throws {
         let volume = SimulatedVolume(total: 1 << 40, available: 1 << 39)
         let engine = try engine(on: volume)
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(64))))
+        try engine.configure(.fixed(.mebibytes(64)))
         try engine.store(noise(Self.longest), "short")
         if isQuota {
             volume.limit(to: volume.used)

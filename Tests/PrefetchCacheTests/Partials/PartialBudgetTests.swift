@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -9,13 +8,9 @@ import Testing
 
 /// Contract 8, with partials that are kept: they are charged at every moment, once, and go first.
 @Suite struct PartialBudgetTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make(budget: .mebibytes(8))
     private let budget = ByteCount.mebibytes(8)
     private let content = noise(7 << 20)
-
-    init() throws {
-        container = try TemporaryContainer(budget: budget)
-    }
 
     private func keep(_ mebibytes: Int, _ key: ItemKey, in engine: Engine) throws {
         #expect(try engine.keep(content.prefix(mebibytes << 20), key)?.contentBytes == Int64(mebibytes << 20))
@@ -38,8 +33,7 @@ import Testing
         #expect(statistics.partialBytes > kept && statistics.partialBytes <= kept + 4096 + 512)
         #expect(statistics.chargedBytes == statistics.partialBytes)
         #expect(statistics.items == 0)
-        try engine.maintain()
-        try expectBooksLikeDisk(engine, container)
+        try expectBooksAfterMaintenance(engine, container)
         let other = try container.engine()
         #expect(try other.store(noise(5 << 20), "beside").isStored)
         #expect(try other.partial(of: "item-0") != nil)
@@ -61,8 +55,7 @@ import Testing
         let (next, replayed) = try engine.resume("item-0")
         #expect(replayed == content.prefix(Int(partial.contentBytes)))
         try next.cancel()
-        try engine.maintain()
-        try expectBooksLikeDisk(engine, container)
+        try expectBooksAfterMaintenance(engine, container)
     }
 
     @Test func theOldestPartialGoesBeforeAnyItem() throws {
@@ -74,8 +67,7 @@ import Testing
         #expect(try engine.store(noise(3 << 20), "much more").isStored)
         #expect(try keptKeys(engine) == [ItemKey(number: 2)])
         #expect(try engine.items().count == 3)
-        try engine.maintain()
-        try expectBooksLikeDisk(engine, container)
+        try expectBooksAfterMaintenance(engine, container)
     }
 
     @Test(arguments: EvictionPolicyChoice.allCases)
@@ -117,7 +109,7 @@ import Testing
     }
 
     @Test func whatIsOnDiskNeverExceedsTheBudget() throws {
-        let watch = Watch(container)
+        let watch = ChargeWatch(container)
         let engine = try container.engine(fileSystem: watch.fileSystem)
         for number in 0..<12 {
             try keep(1 + number % 3, ItemKey(number: number % 4), in: engine)
@@ -132,27 +124,7 @@ import Testing
         }
         #expect(watch.mostBytes <= budget.bytes)
         #expect(watch.mostBytes > budget.bytes / 2)
-        try engine.maintain()
-        try expectBooksLikeDisk(engine, container)
-    }
-
-    private final class Watch: Sendable {
-        let fileSystem = InterceptingFileSystem()
-        private let largest = Mutex<Int64>(0)
-
-        init(_ container: TemporaryContainer) {
-            fileSystem.intercept { [self] operation in
-                guard [.write, .rename, .unlink, .resize].contains(operation.kind) else { return }
-                do {
-                    let charged = try container.chargedOnDisk()
-                    largest.withLock { $0 = max($0, charged) }
-                } catch {
-                    Issue.record(error)
-                }
-            }
-        }
-
-        var mostBytes: Int64 { largest.withLock { $0 } }
+        try expectBooksAfterMaintenance(engine, container)
     }
 
     @Test func aResumeThatFindsNoRoomIsRefusedAndKeepsWhatThereIs() throws {
@@ -251,13 +223,8 @@ import Testing
         fileSystem.die()
         let second = try container.engine()
         #expect(try second.partial(of: "item-0")?.contentBytes == 3 << 20)
-        let (resumed, replayed) = try second.resume("item-0")
-        #expect(isSame(replayed, content.prefix(3 << 20)))
-        try resumed.append(content.subdata(in: 3 << 20..<6 << 20))
-        _ = try resumed.commit()
-        #expect(try isSame(second.content("item-0"), content.prefix(6 << 20)))
-        try second.maintain()
-        try expectBooksLikeDisk(second, container)
+        try second.complete("item-0", content.prefix(6 << 20), after: 3 << 20)
+        try expectBooksAfterMaintenance(second, container)
     }
 
     @Test func oneOfAKilledWriterIsFoundBesideACatalogThatIsInUse() throws {
@@ -270,14 +237,10 @@ import Testing
         fileSystem.die()
         // Its process looks as if it held 6 MiB still.
         let partial = try #require(try second.partial(of: "item-0"))
-        guard case .begun(let resumed) = try second.resume(partial, replay: { _ in }) else {
-            Issue.record("refused for what the dead hold")
-            return
-        }
+        let resumed = try #require(try second.resume(partial, replay: { _ in })?.begun)
         #expect(try second.capacity().heldBytes <= budget.bytes)
         _ = try resumed.suspend()
-        try second.maintain()
-        try expectBooksLikeDisk(second, container)
+        try expectBooksAfterMaintenance(second, container)
         _ = store
     }
 

@@ -45,9 +45,7 @@ import Testing
     }
 
     private static func append(_ content: Data, to store: UnfinishedStore) throws {
-        guard try store.offer(content) == nil else {
-            throw CacheError.writerIsFinished
-        }
+        guard try store.offer(content) == nil else { throw CacheError.writerIsFinished }
     }
 
     /// What must hold whatever has happened: nothing wrong is served, the books agree with the disk, nothing is
@@ -59,10 +57,8 @@ import Testing
         #expect(try container.chargedOnDisk() <= 8 << 20, comment)
         if let partial = try engine.partial(of: "key") {
             let replay = Replay()
-            guard case .begun(let store) = try engine.resume(partial, replay: { replay.add($0) }) else {
-                Issue.record("\(moment): refused or gone")
-                return
-            }
+            let resumed = try engine.resume(partial, replay: { replay.add($0) })
+            let store = try #require(resumed?.begun, comment)
             #expect(isSame(replay.content, content.prefix(Int(store.contentBytes))), comment)
             #expect(store.contentBytes == partial.contentBytes, comment)
             try append(content.dropFirst(Int(store.contentBytes)), to: store)
@@ -74,8 +70,7 @@ import Testing
         for name in try container.partials() {
             #expect(CacheLayout.hash(ofKeptPartial: FilePath.Component(name) ?? "?") != nil, comment)
         }
-        try engine.maintain()
-        try expectBooksLikeDisk(engine, container, comment)
+        try expectBooksAfterMaintenance(engine, container, comment)
         _ = try engine.remove("key")
         try work(engine)
         #expect(try isSame(engine.content("key"), content), comment)
@@ -85,28 +80,33 @@ import Testing
         try expectBooksLikeDisk(try container.engine(), container, comment)
     }
 
-    private static func container() throws -> TemporaryContainer {
-        let container = try TemporaryContainer(in: .fastTemporaryFolder)
-        let engine = try container.engine()
-        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(8)))
-        configuration.largestItem = .mebibytes(8)
-        try engine.configure(configuration)
-        try engine.close()
-        return container
+    private static let interrupted = InterruptedWork(
+        container: {
+            try TemporaryContainer(in: .fastTemporaryFolder, budget: .mebibytes(8))
+        }, work: work, judge: judge)
+
+    /// Ordinary ones, and those of items that the user asked for.
+    enum Kind: CaseIterable {
+        case ordinary, staged
+
+        var interrupted: InterruptedWork {
+            switch self {
+            case .ordinary: PartialCrashTests.interrupted
+            case .staged: StagedPartialWork.interrupted
+            }
+        }
     }
 
-    private static let interrupted = InterruptedWork(container: container, work: work, judge: judge)
-
-    @Test func aProcessMayDieAtEveryCall() throws {
-        let calls = try Self.interrupted.killed(every: 5)
-        print("partials: killed at \(calls) calls")
+    @Test(arguments: Kind.allCases) func aProcessMayDieAtEveryCall(kind: Kind) throws {
+        let calls = try kind.interrupted.killed(every: 5)
+        print("partials, \(kind): killed at \(calls) calls")
         #expect(calls > 50)
     }
 
-    @Test(arguments: [Errno.ioError, .noSpace, .permissionDenied])
-    func everyCallMayFailOnce(errno: Errno) throws {
-        let calls = try Self.interrupted.failed(with: errno, every: 10)
-        print("partials: \(errno) at \(calls) calls")
+    @Test(arguments: Kind.allCases, [Errno.ioError, .noSpace, .permissionDenied])
+    func everyCallMayFailOnce(kind: Kind, errno: Errno) throws {
+        let calls = try kind.interrupted.failed(with: errno, every: 10)
+        print("partials, \(kind): \(errno) at \(calls) calls")
         #expect(calls > 30)
     }
 
@@ -114,7 +114,7 @@ import Testing
     @Test(arguments: [Errno.ioError, .noSpace])
     func afterAFaultTheSameProcessStoresIt(errno: Errno) throws {
         for number in TestRun.numbers(every: 10) {
-            let container = try Self.container()
+            let container = try Self.interrupted.container()
             let fileSystem = InterceptingFileSystem()
             let engine = try container.engine(fileSystem: fileSystem)
             let count = CallCounter()
@@ -143,9 +143,7 @@ import Testing
         engine.catalog.inMemory { $0.allowance.add(1 << 30) }
         world.fileSystem.settle()
         let store = try engine.beginKept("key")
-        for piece in 0..<3 {
-            try store.append(Self.content.subdata(in: piece << 20..<(piece + 1) << 20))
-        }
+        for piece in 0..<3 { try store.append(Self.content.subdata(in: piece << 20..<(piece + 1) << 20)) }
         _ = try store.suspend()
         return world.fileSystem.history
     }

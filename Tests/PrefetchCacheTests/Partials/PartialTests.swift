@@ -44,13 +44,12 @@ import Testing
         #expect(try second.partial(of: "key") == nil)
         try resumed.append(content.dropFirst(3 << 20))
         #expect(resumed.contentBytes == Int64(content.count))
-        guard case .stored(let summary) = try resumed.commit() else { Issue.record("refused"); return }
+        let summary = try #require(try resumed.commit().stored)
         #expect(summary.encoding == encoding)
         #expect(try isSame(second.content("key"), content))
         #expect(try container.partials() == [])
         try second.flush()
-        try second.maintain()
-        try expectBooksLikeDisk(second, container)
+        try expectBooksAfterMaintenance(second, container)
     }
 
     @Test func oneThatWasResumedIsByteForByteTheOneThatWasNot() throws {
@@ -76,11 +75,7 @@ import Testing
             try engine.close()
         }
         let engine = try container.engine()
-        let (store, replayed) = try engine.resume("key")
-        #expect(isSame(replayed, content.prefix(3 << 20)))
-        try store.append(content.dropFirst(3 << 20))
-        _ = try store.commit()
-        #expect(try isSame(engine.content("key"), content))
+        try engine.complete("key", content, after: 3 << 20)
     }
 
     @Test func aStoreThatIsDroppedOrClosedKeepsItsChunksToo() throws {
@@ -109,8 +104,7 @@ import Testing
         #expect(throws: CacheError.writerIsFinished) { try ordinary.commit() }
         #expect(try container.partials() == [])
         for key in ["cancelled", "ordinary"] as [ItemKey] { #expect(try engine.partial(of: key) == nil) }
-        try engine.maintain()
-        try expectBooksLikeDisk(engine, container)
+        try expectBooksAfterMaintenance(engine, container)
     }
 
     /// What is written to one name is in both.
@@ -125,9 +119,7 @@ import Testing
         #expect(try Data(contentsOf: second) == before)
         #expect(try container.partials() == [])
         try engine.keep(content.prefix(2_200_000), "key")
-        let (store, _) = try engine.resume("key")
-        try store.append(content.dropFirst(2 << 20))
-        #expect(try store.commit().isStored)
+        try engine.complete("key", content, after: 2 << 20)
     }
 
     @Test func aSmallItemKeepsNothing() throws {
@@ -147,10 +139,7 @@ import Testing
         try store.append(other)
         let new = try #require(try store.suspend())
         #expect(new != old)
-        guard case nil = try engine.resume(old, replay: { _ in }) else {
-            Issue.record("another beginning was resumed")
-            return
-        }
+        #expect(try engine.resume(old, replay: { _ in }) == nil)
         #expect(try isSame(engine.resume("key").replayed, other))
     }
 
@@ -174,14 +163,8 @@ import Testing
     @Test func onlyOneOfTwoResumesIt() throws {
         let engines = [try container.engine(), try container.engine()]
         let partial = try #require(try engines[0].keep(content, "key"))
-        guard case .begun(let store) = try engines[1].resume(partial, replay: { _ in }) else {
-            Issue.record("not resumed")
-            return
-        }
-        guard case nil = try engines[0].resume(partial, replay: { _ in }) else {
-            Issue.record("resumed twice")
-            return
-        }
+        let store = try #require(try engines[1].resume(partial, replay: { _ in })?.begun)
+        #expect(try engines[0].resume(partial, replay: { _ in }) == nil)
         try store.append(content.dropFirst(3 << 20))
         _ = try store.commit()
         #expect(try isSame(engines[0].content("key"), content))
@@ -192,23 +175,10 @@ import Testing
         let content = Self.content(encoding)
         let engine = try container.engine()
         try engine.keep(content, "key", encoding: encoding)
-        let file = try FileHandle(forUpdating: container.chunks("key"))
-        let length = try file.seekToEnd()
-        try file.seek(toOffset: length * 2 / 5)
-        let byte = try #require(try file.read(upToCount: 1)).first ?? 0
-        try file.seek(toOffset: length * 2 / 5)
-        try file.write(contentsOf: Data([byte ^ 1]))
-        try file.close()
-
+        try container.chunks("key").flipByte(at: Data(contentsOf: container.chunks("key")).count * 2 / 5)
         #expect(try engine.partial(of: "key")?.contentBytes == 3 << 20)
-        let (store, replayed) = try engine.resume("key")
-        #expect(isSame(replayed, content.prefix(1 << 20)))
-        #expect(store.contentBytes == 1 << 20)
-        try store.append(content.dropFirst(1 << 20))
-        _ = try store.commit()
-        #expect(try isSame(engine.content("key"), content))
-        try engine.maintain()
-        try expectBooksLikeDisk(engine, container)
+        try engine.complete("key", content, after: 1 << 20)
+        try expectBooksAfterMaintenance(engine, container)
     }
 
     @Test(arguments: ["chunks", "journal", "both", "chunks emptied", "journal emptied", "first chunk"])
@@ -223,18 +193,12 @@ import Testing
         case "first chunk": try Data(repeating: 0, count: 3 << 20).write(to: container.chunks("key"))
         default: try container.incoming.remove()
         }
-        guard case nil = try engine.resume(partial, replay: { _ in }) else {
-            Issue.record("not gone"); return
-        }
+        #expect(try engine.resume(partial, replay: { _ in }) == nil)
         #expect(try engine.partial(of: "key") == nil)
         #expect(try container.partials() == [])
         try engine.keep(content, "key")
-        let (store, _) = try engine.resume("key")
-        try store.append(content.dropFirst(3 << 20))
-        _ = try store.commit()
-        #expect(try isSame(engine.content("key"), content))
-        try engine.maintain()
-        try expectBooksLikeDisk(engine, container)
+        try engine.complete("key", content, after: 3 << 20)
+        try expectBooksAfterMaintenance(engine, container)
     }
 
     @Test func theSystemMayTakeItWhileItIsWritten() throws {
@@ -291,10 +255,7 @@ import Testing
         try engine.keep(content, "key")
         let partial = try #require(try engine.partial(of: "key"))
         let largest = LargestPiece()
-        guard case .begun(let store) = try engine.resume(partial, replay: { largest.note($0.count) }) else {
-            Issue.record("not resumed")
-            return
-        }
+        let store = try #require(try engine.resume(partial, replay: { largest.note($0.count) })?.begun)
         #expect(largest.count == 1 << 20)
         try store.cancel()
     }
@@ -313,10 +274,7 @@ private final class LargestPiece: Sendable {
         let content = noise(2_500_000)
         let cache = try await container.cache()
         let metadata = ItemMetadata("key")
-        guard case .writer(let writer) = try await cache.beginStoring(metadata, keepingPartial: true) else {
-            Issue.record("refused")
-            return
-        }
+        let writer = try #require(try await cache.beginStoring(metadata, keepingPartial: true).writer)
         #expect(try await writer.write(content) == nil)
         #expect(writer.contentBytes == 2_500_000)
         let partial = try #require(try await writer.suspend())
@@ -331,10 +289,7 @@ private final class LargestPiece: Sendable {
         _ = try await next.commit()
         #expect(try await isSame(cache.read("key"), content))
 
-        guard case .writer(let third) = try await cache.beginStoring(metadata, keepingPartial: true) else {
-            Issue.record("refused")
-            return
-        }
+        let third = try #require(try await cache.beginStoring(metadata, keepingPartial: true).writer)
         #expect(try await third.write(content) == nil)
         _ = try await third.suspend()
         try await cache.discardPartial(of: "key")

@@ -138,7 +138,7 @@ import Testing
             #expect(resumed == nil)
             return #expect(try container.staged() == [])
         }
-        guard case .begun(let store)? = resumed else { Issue.record("not resumed"); return }
+        let store = try #require(resumed?.begun)
         #expect(store.contentBytes == 1 << 20)
         try store.append(content.dropFirst(1 << 20))
         let delivered = try #require(try store.commit().delivered)

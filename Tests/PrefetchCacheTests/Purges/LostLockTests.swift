@@ -7,12 +7,8 @@ import Testing
 /// Contract 8, when a living process's lock file is lost: it is taken for dead, and must not spend what others were given
 /// since.
 @Suite struct LostLockTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make(budget: .mebibytes(8))
     private let budget = ByteCount.mebibytes(8)
-
-    init() throws {
-        container = try TemporaryContainer(budget: budget)
-    }
 
     private func purge(_ parts: [PurgedPart]) throws {
         var purger = Purger(of: container.root, seed: 1)

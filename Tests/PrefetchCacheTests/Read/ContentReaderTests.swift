@@ -112,10 +112,7 @@ import Testing
             // As long as nobody is storing it, patience runs out.
             guard number == 20 else { return }
             let partial = try #require(try await storing.partial(of: "film", for: .userRequested))
-            guard case .writer(let resumed) = try await storing.resumeStoring(partial) else {
-                Issue.record("not resumed")
-                return
-            }
+            let resumed = try #require(try await storing.resumeStoring(partial).writer)
             _ = try await resumed.write(content[Self.chunk...])
             _ = try await resumed.commit()
         }
@@ -142,10 +139,7 @@ import Testing
         }
         await #expect(throws: CacheError.notArriving("film")) { try await patient.read(from: 0) }
         #expect(waits.load(ordering: .relaxed) >= 30)
-        guard case .claimed(let claim) = try await cache.claim("film") else {
-            Issue.record("not claimed")
-            return
-        }
+        let claim = try #require(try await cache.claim("film").claim)
         // As another process sees it.
         let other = try await container.cache()
         let claimed = self.reader(of: other, patience: .zero) { number in

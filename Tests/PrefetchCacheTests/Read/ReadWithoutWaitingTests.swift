@@ -14,9 +14,7 @@ import Testing
     private let container = TemporaryContainer.make()
     private let engine: Engine
 
-    init() throws {
-        engine = try container.engine()
-    }
+    init() throws { engine = try container.engine() }
 
     private func read(_ range: Range<Int64>? = nil, isUse: Bool = true) -> Data? {
         engine.readWithoutWaiting(Self.key, range, isUse: isUse)

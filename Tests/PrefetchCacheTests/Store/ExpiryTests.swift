@@ -9,9 +9,7 @@ import Testing
     private let container = TemporaryContainer.make()
     private let engine: Engine
 
-    init() throws {
-        engine = try container.engine(now: { 1000 })
-    }
+    init() throws { engine = try container.engine(now: { 1000 }) }
 
     /// An engine whose clock stands where the test puts it.
     private func engine(at milliseconds: Int64) throws -> Engine {
@@ -90,9 +88,7 @@ import Testing
     }
 
     @Test func maintenanceRemovesWhatHasExpiredAndNothingElse() throws {
-        for number in 0..<100 {
-            try store(ItemKey(number: number), expiresAt: number % 2 == 0 ? 5000 : 7000)
-        }
+        for number in 0..<100 { try store(ItemKey(number: number), expiresAt: number % 2 == 0 ? 5000 : 7000) }
         try store("for ever", expiresAt: nil)
         try engine.flush()
         let later = try engine(at: 6000)

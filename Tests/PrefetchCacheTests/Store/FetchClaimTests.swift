@@ -12,35 +12,28 @@ import Testing
     private let container = TemporaryContainer.make()
     private let key: ItemKey = "key"
 
-    private func isClaimed(_ outcome: FetchClaimOutcome) -> Bool {
-        if case .claimed = outcome { true } else { false }
-    }
-
     private var files: [String] {
         get throws { try container.files(below: container.incoming).filter { $0.hasSuffix(".claim") } }
     }
 
     @Test func oneOfTwoClaimsAKeyUntilItIsReleased() throws {
         let (one, other) = (try container.engine(), try container.engine())
-        guard case .claimed(let claim) = try one.claims.claim(key.hash) else {
-            Issue.record("not claimed")
-            return
-        }
+        let claim = try #require(try one.claims.claim(key.hash).claim)
         for engine in [one, other] {
             guard case .heldElsewhere = try engine.claims.claim(key.hash) else {
                 Issue.record("claimed twice")
                 return
             }
         }
-        #expect(isClaimed(try other.claims.claim(ItemKey("other").hash)))
+        #expect(try other.claims.claim(ItemKey("other").hash).claim != nil)
         claim.release()
-        #expect(isClaimed(try other.claims.claim(key.hash)))
+        #expect(try other.claims.claim(key.hash).claim != nil)
         // Once is enough.
         claim.release()
-        #expect(!isClaimed(try one.claims.claim(key.hash)))
+        #expect(try one.claims.claim(key.hash).claim == nil)
         try other.close()
         #expect(try files == [])
-        #expect(isClaimed(try one.claims.claim(key.hash)))
+        #expect(try one.claims.claim(key.hash).claim != nil)
         try one.close()
         #expect(try files == [])
         #expect(throws: CacheError.closed) { try one.claims.claim(key.hash) }
@@ -51,16 +44,13 @@ import Testing
         let (fileSystem, log) = (InterceptingFileSystem(), OperationLog())
         fileSystem.intercept { log.add($0) }
         let (one, other) = (try container.engine(), try container.engine(fileSystem: fileSystem))
-        guard case .claimed(let claim) = try one.claims.claim(key.hash) else {
-            Issue.record("not claimed")
-            return
-        }
+        let claim = try #require(try one.claims.claim(key.hash).claim)
         log.clear()
-        #expect(!isClaimed(try other.claims.claim(key.hash)))
+        #expect(try other.claims.claim(key.hash).claim == nil)
         #expect(try other.claims.isHeld(key.hash))
         _ = try other.claims.lastSign(of: key.hash)
         claim.release()
-        #expect(isClaimed(try other.claims.claim(key.hash)))
+        #expect(try other.claims.claim(key.hash).claim != nil)
         #expect(!log.operations.isEmpty && !log.operations.contains { $0.name.hasPrefix("/proc") })
         #if os(Linux)
             // The log would show it.
@@ -72,10 +62,7 @@ import Testing
     @Test func whoeverFetchesShowsItEveryFiveSeconds() throws {
         let (one, other) = (try container.engine(), try container.engine())
         #expect(try other.claims.lastSign(of: key.hash) == nil)
-        guard case .claimed(let claim) = try one.claims.claim(key.hash) else {
-            Issue.record("not claimed")
-            return
-        }
+        let claim = try #require(try one.claims.claim(key.hash).claim)
         claim.showLife()
         let first = try #require(try other.claims.lastSign(of: key.hash))
         #expect(first % 1_000_000_000 == 0 && first / 1_000_000_000 >= 1_700_000_000)
@@ -89,25 +76,22 @@ import Testing
 
     @Test func whatADeadProcessClaimedIsFree() throws {
         let live = try container.engine()
-        #expect(isClaimed(try live.claims.claim(ItemKey("live").hash)))
+        #expect(try live.claims.claim(ItemKey("live").hash).claim != nil)
         let left = container.incoming.appending(path: CacheLayout.claim(of: key.hash).string)
         try Data().write(to: left)
         let next = try container.engine()
         #expect(try files == [CacheLayout.claim(of: ItemKey("live").hash).string])
-        #expect(isClaimed(try next.claims.claim(key.hash)))
+        #expect(try next.claims.claim(key.hash).claim != nil)
     }
 
     @Test func aPurgeEndsNoClaimOfAnother() throws {
         let engine = try container.engine()
-        guard case .claimed(let claim) = try engine.claims.claim(key.hash) else {
-            Issue.record("not claimed")
-            return
-        }
+        let claim = try #require(try engine.claims.claim(key.hash).claim)
         try container.caches.remove()
         let other = try container.engine()
-        #expect(isClaimed(try other.claims.claim(key.hash)))
+        #expect(try other.claims.claim(key.hash).claim != nil)
         claim.release()
-        #expect(!isClaimed(try engine.claims.claim(key.hash)))
+        #expect(try engine.claims.claim(key.hash).claim == nil)
     }
 
     /// Without locks nobody is kept from anything.

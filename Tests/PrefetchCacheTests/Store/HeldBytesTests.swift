@@ -6,14 +6,11 @@ import Testing
 
 /// What a refused item leaves: nothing is held for it.
 @Suite struct HeldBytesTests {
-    private let container: TemporaryContainer
+    private let container = TemporaryContainer.make(budget: .mebibytes(8))
     private let volume = ToldVolume(VolumeState(total: 1 << 40, available: 1 << 39))
     private let engine: Engine
 
-    init() throws {
-        container = try TemporaryContainer(budget: .mebibytes(8))
-        engine = try container.engine(probe: volume)
-    }
+    init() throws { engine = try container.engine(probe: volume) }
 
     private func append(_ mebibytes: Int, to store: UnfinishedStore) throws -> Refusal? {
         for piece in 0..<mebibytes {
@@ -28,9 +25,7 @@ import Testing
         let begun = try engine.beginStore(
             ItemMetadata("large"), encoding: .forced(.identity), expectedLength: expectedLength,
             keepingPartial: keeping)
-        if case .begun(let store) = begun {
-            #expect(try append(20, to: store) != nil)
-        }
+        if case .begun(let store) = begun { #expect(try append(20, to: store) != nil) }
         #expect(try engine.capacity().heldBytes == 0)
     }
 
@@ -48,10 +43,10 @@ import Testing
 
     /// A report that names a length which is refused all the same is of no use.
     @Test func theLargestItemFitsBelowTheCeiling() throws {
-        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(800)))
-        configuration.capacityModel.elevatedEnterPerMille = 0
-        configuration.capacityModel.elevatedLeavePerMille = 0
-        try engine.configure(configuration)
+        try engine.configure(.fixed(.mebibytes(800))) {
+            $0.capacityModel.elevatedEnterPerMille = 0
+            $0.capacityModel.elevatedLeavePerMille = 0
+        }
         volume.tell(VolumeState(total: 1 << 30, available: 200 << 20))
         let report = try engine.capacity()
         #expect(report.ceilingBytes < 100 << 20)

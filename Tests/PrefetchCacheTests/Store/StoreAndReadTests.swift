@@ -84,14 +84,14 @@ import Testing
         let cache = try await container.cache()
         let content = prose(2_500_000)
         let begun = try await cache.beginStoring(ItemMetadata("key"), expectedLength: Int64(content.count))
-        guard case .writer(let writer) = begun else { Issue.record("refused"); return }
+        let writer = try #require(begun.writer)
         var rest = content[...]
         while !rest.isEmpty {
             #expect(try await writer.write(Data(rest.prefix(77_777))) == nil)
             rest = rest.dropFirst(77_777)
         }
         #expect(try await cache.read("key") == nil)
-        guard case .stored(let summary) = try await writer.commit() else { Issue.record("refused"); return }
+        let summary = try #require(try await writer.commit().stored)
         #expect(summary.encoding == .lz4)
         #expect(try await cache.read("key") == content)
         await #expect(throws: CacheError.writerIsFinished) { try await writer.write(Data([1])) }
@@ -100,10 +100,7 @@ import Testing
 
     @Test func aCancelledWriterLeavesNothing() async throws {
         let cache = try await container.cache()
-        guard case .writer(let writer) = try await cache.beginStoring(ItemMetadata("key")) else {
-            Issue.record("refused")
-            return
-        }
+        let writer = try #require(try await cache.beginStoring(ItemMetadata("key")).writer)
         #expect(try await writer.write(noise(3 << 20)) == nil)
         try await writer.cancel()
         #expect(try container.chargedOnDisk() == 0)

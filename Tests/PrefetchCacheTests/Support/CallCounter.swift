@@ -4,6 +4,8 @@ import Synchronization
 import SystemPackage
 import Testing
 
+@testable import PrefetchCaching
+
 /// Counts calls that a test intercepts.
 final class CallCounter: Sendable {
     private let count = Atomic<Int>(0)
@@ -24,27 +26,28 @@ protocol Interceptable {
 extension InterceptingFileSystem: Interceptable {
     /// One on which calls fail.
     convenience init(
-        failing errno: Errno, where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool
+        failing errno: Errno, where isMeant: @escaping OperationTest
     ) {
         self.init()
         fail(errno, where: isMeant)
     }
 
     /// Has the process die before such a call.
-    func die(before isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool) {
+    func die(before isMeant: @escaping OperationTest) {
         intercept { [unowned self] operation in
             if isMeant(operation) { die() }
         }
     }
 }
 
+typealias OperationTest = @Sendable (FileSystemTestSupport.Operation) -> Bool
+
 extension SimulatedFileSystem: Interceptable {}
 
 extension Interceptable {
     /// Has calls fail.
     func fail(
-        _ errno: Errno = .ioError,
-        where isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool
+        _ errno: Errno = .ioError, where isMeant: @escaping OperationTest
     ) {
         intercept { operation throws(FileSystemError) in
             if isMeant(operation) { throw FileSystemError(operation.kind.rawValue, errno: errno) }
@@ -56,7 +59,7 @@ extension Interceptable {
     /// - Returns: Counts the calls of that kind.
     @discardableResult
     func once(
-        before isMeant: @escaping @Sendable (FileSystemTestSupport.Operation) -> Bool, after earlier: Int = 0,
+        before isMeant: @escaping OperationTest, after earlier: Int = 0,
         _ body: @escaping @Sendable () throws -> Void
     ) -> CallCounter {
         let calls = CallCounter()
@@ -69,6 +72,9 @@ extension Interceptable {
 }
 
 extension FileSystemTestSupport.Operation {
+    /// Whether it gives a file its name.
+    var isPublishing: Bool { kind == .rename && newName != CacheLayout.nonexistent.string }
+
     /// Whether the kernel could answer with such an error.
     func canFail(with errno: Errno) -> Bool {
         switch errno {

@@ -51,7 +51,5 @@ extension Destination {
 }
 
 extension ItemKey {
-    init(number: Int) throws {
-        try self.init("item-\(number)")
-    }
+    init(number: Int) throws { try self.init("item-\(number)") }
 }

@@ -23,18 +23,14 @@ final class CoordinationWatch: FileCoordinating {
     /// Operations below the root that were watched.
     private let watched = Mutex(0)
 
-    init(root: FilePath) {
-        self.root = root
-    }
+    init(root: FilePath) { self.root = root }
 
     var operations: Int { watched.withLock { $0 } }
 
     func paths(_ access: CoordinatedAccess) -> Set<FilePath> { seen.withLock { $0[access] ?? [] } }
 
     /// Gives access to nobody from now on, or again to everybody.
-    func refuse(_ errno: Errno?) {
-        refusal.withLock { $0 = errno }
-    }
+    func refuse(_ errno: Errno?) { refusal.withLock { $0 = errno } }
 
     func coordinate(
         _ access: CoordinatedAccess, at path: FilePath, _ body: () -> Void
@@ -58,9 +54,7 @@ final class CoordinationWatch: FileCoordinating {
 
     private func watch(_ operation: FileSystemTestSupport.Operation) {
         let current = current.withLock { $0 }
-        if operation.kind == .lock {
-            #expect(current.access == nil, "\(operation) under coordination")
-        }
+        if operation.kind == .lock { #expect(current.access == nil, "\(operation) under coordination") }
         for name in [operation.path, operation.newPath].compactMap(\.self) where name.hasPrefix(root.string) {
             let path = FilePath(name)
             guard path.starts(with: root) else { continue }

@@ -51,6 +51,18 @@ extension TemporaryContainer {
     func journal(_ key: ItemKey) -> URL { incoming.appending(path: "\(key.hash.hexadecimal).chunks") }
 }
 
+extension Engine {
+    /// Goes on with an item of which so many bytes were kept, and reads it.
+    func complete(_ key: ItemKey, _ content: Data, after length: Int, _ comment: Comment? = nil) throws {
+        let (store, replayed) = try resume(key)
+        #expect(isSame(replayed, content.prefix(length)), comment)
+        #expect(store.contentBytes == Int64(length), comment)
+        try store.append(content.dropFirst(length))
+        #expect(try store.commit().isStored, comment)
+        #expect(try isSame(self.content(key), content), comment)
+    }
+}
+
 /// Compares contents. Of two long ones that differ, `#expect` would look for the difference for hours.
 func isSame(_ one: Data?, _ other: Data) -> Bool { one == other }
 
@@ -60,4 +72,11 @@ func expectBooksLikeDisk(_ engine: Engine, _ container: TemporaryContainer, _ co
     let statistics = try engine.statistics()
     #expect(try statistics.chargedBytes == container.chargedOnDisk(), comment)
     #expect(try engine.capacity().heldBytes == 0, comment)
+}
+
+func expectBooksAfterMaintenance(
+    _ engine: Engine, _ container: TemporaryContainer, _ comment: Comment? = nil
+) throws {
+    try engine.maintain()
+    try expectBooksLikeDisk(engine, container, comment)
 }

@@ -4,6 +4,19 @@ import Testing
 @testable import PrefetchCaching
 
 extension Engine {
+    func verified(isRepairing: Bool = false) throws -> VerificationReport {
+        let request = VerificationRequest(isRepairing: isRepairing)
+        return try Verifier(self, request, isCancelled: { false }, report: nil).run()
+    }
+
+    func configure(
+        _ budget: CacheConfiguration.Budget, _ change: (inout CacheConfiguration) -> Void = { _ in }
+    ) throws {
+        var configuration = CacheConfiguration(budget: budget)
+        change(&configuration)
+        try configure(configuration)
+    }
+
     @discardableResult
     func store(
         _ content: Data, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
@@ -64,15 +77,12 @@ extension Engine {
             keepingPartial: keepingPartial)
     }
 
-    func content(_ key: ItemKey) throws -> Data? {
-        try read(key, nil).value
-    }
+    func content(_ key: ItemKey) throws -> Data? { try read(key, nil).value }
 }
 
 extension Engine.BegunStore {
-    var refusal: Refusal? {
-        if case .refused(let refusal) = self { refusal } else { nil }
-    }
+    var begun: Store? { if case .begun(let store) = self { store } else { nil } }
+    var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
 }
 
 extension UnfinishedStore {
@@ -81,9 +91,7 @@ extension UnfinishedStore {
         try content.withBytes { bytes throws(CacheError) in try append(bytes) }
     }
 
-    func append(_ content: Data) throws {
-        #expect(try offer(content) == nil)
-    }
+    func append(_ content: Data) throws { #expect(try offer(content) == nil) }
 
     /// Appends as many MiB.
     func append(mebibytes count: Int) throws {
@@ -97,40 +105,40 @@ extension UnfinishedStore {
 }
 
 extension Lookup {
-    var miss: Miss? {
-        if case .miss(let miss) = self { miss } else { nil }
-    }
+    var miss: Miss? { if case .miss(let miss) = self { miss } else { nil } }
 }
 
 extension Miss {
-    var isDamage: Bool {
-        if case .damaged = self { true } else { false }
-    }
+    var isDamage: Bool { if case .damaged = self { true } else { false } }
 }
 
 extension Lookup<ItemStatus> {
-    var isPromoted: Bool {
-        if case .hit(.promoted) = self { true } else { false }
-    }
+    var isPromoted: Bool { if case .hit(.promoted) = self { true } else { false } }
 
-    var isCached: Bool {
-        if case .hit(.cached) = self { true } else { false }
-    }
+    var isCached: Bool { if case .hit(.cached) = self { true } else { false } }
+}
+
+extension BegunStoring {
+    var writer: CacheWriter? { if case .writer(let writer) = self { writer } else { nil } }
+}
+
+extension ResumedStoring {
+    var writer: CacheWriter? { if case .writer(let writer) = self { writer } else { nil } }
+}
+
+extension FetchClaimOutcome {
+    var claim: FetchClaim? { if case .claimed(let claim) = self { claim } else { nil } }
 }
 
 extension StoreOutcome {
-    var isStored: Bool {
-        if case .stored = self { true } else { false }
-    }
+    var stored: ItemSummary? { if case .stored(let item) = self { item } else { nil } }
 
-    var refusal: Refusal? {
-        if case .refused(let refusal) = self { refusal } else { nil }
-    }
+    var isStored: Bool { if case .stored = self { true } else { false } }
+
+    var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
 
     /// What was handed over.
-    var delivered: PromotedFile? {
-        if case .delivered(let file) = self { file } else { nil }
-    }
+    var delivered: PromotedFile? { if case .delivered(let file) = self { file } else { nil } }
 }
 
 /// Runs `body` on a thread of its own, and returns when it has ended.

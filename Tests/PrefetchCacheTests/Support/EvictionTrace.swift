@@ -7,9 +7,7 @@ struct TraceRequest {
     let number: Int
     let size: Int64
 
-    var key: ItemKey {
-        get throws { try ItemKey("\(number)") }
-    }
+    var key: ItemKey { get throws { try ItemKey("\(number)") } }
 }
 
 /// Requests that are the same on every machine.

@@ -46,6 +46,20 @@ extension URL {
         try content.write(to: self)
     }
 
+    /// - Parameter seconds: Since 1970.
+    func setModified(_ seconds: Double) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: path)
+    }
+
+    /// - Parameter nanoseconds: Since 1970.
+    func setAccessed(_ nanoseconds: Int64) throws {
+        let live = LiveFileSystem()
+        try live.withFile(FilePath(path), in: .workingDirectory, .readWithoutAccessTime) {
+            file throws(FileSystemError) in try live.setAccessTime(nanoseconds, of: file)
+        }
+    }
+
     var attributes: FileAttributes? {
         get throws { try LiveFileSystem().attributes(of: FilePath(path), in: .workingDirectory) }
     }
@@ -86,9 +100,7 @@ extension URL {
 }
 
 /// Does what may fail.
-func attempt(_ body: () throws -> Void) {
-    do { try body() } catch { #expect("\(error)" != "") }
-}
+func attempt(_ body: () throws -> Void) { do { try body() } catch { #expect("\(error)" != "") } }
 
 /// Expects that a destination refuses what is done.
 func expectDestinationError<Result>(

@@ -355,9 +355,7 @@ struct RandomDay {
     }
 
     private mutating func findSpoilt(on process: Int) throws {
-        for key in model.items.filter({ $1.isSpoilt != nil }).keys.sorted() {
-            try read(key, on: process)
-        }
+        for key in model.items.filter({ $1.isSpoilt != nil }).keys.sorted() { try read(key, on: process) }
     }
 
     mutating func evictEverything() throws {
@@ -393,9 +391,7 @@ struct RandomDay {
         return result
     }
 
-    func residents() throws -> Int64 {
-        try figures().values.reduce(0) { $0 + $1.residents }
-    }
+    func residents() throws -> Int64 { try figures().values.reduce(0) { $0 + $1.residents } }
 
     private func isListed(_ key: String) throws -> Bool {
         try withEngine { try $0.items().contains { $0.key.string == key } }

@@ -77,9 +77,7 @@ final class SmallVolume: Sendable {
         try withFiller { _ in }
     }
 
-    deinit {
-        Self.unmount(root, base)
-    }
+    deinit { Self.unmount(root, base) }
 
     private static func unmount(_ root: URL, _ base: URL) {
         do {
@@ -144,9 +142,7 @@ final class SmallVolume: Sendable {
         try Data("1".utf8).write(to: URL(filePath: "/sys/fs/ext4/\(name)/trigger_fs_error"))
     }
 
-    var available: Int64 {
-        get throws { try Self.live.volume(of: folder.descriptor).available }
-    }
+    var available: Int64 { get throws { try Self.live.volume(of: folder.descriptor).available } }
 
     /// Waits for what is freed later.
     func settle() throws { try Self.live.synchronizeVolume(of: folder.descriptor) }

@@ -28,9 +28,7 @@ final class StressProcess: Sendable {
         try process.run()
     }
 
-    deinit {
-        if process.isRunning { kill() }
-    }
+    deinit { if process.isRunning { kill() } }
 
     /// One that works on a container as it is told: see `Follow`.
     ///

@@ -28,8 +28,11 @@ final class TemporaryContainer: Sendable {
     }
 
     /// One for a suite to begin with: where there is no temporary folder, there is nothing to test.
-    static func make() -> TemporaryContainer {
-        do { return try TemporaryContainer() } catch { preconditionFailure("\(error)") }
+    static func make(budget: ByteCount? = nil, largestItem: ByteCount? = nil) -> TemporaryContainer {
+        do {
+            guard let budget else { return try TemporaryContainer() }
+            return try TemporaryContainer(budget: budget, largestItem: largestItem)
+        } catch { preconditionFailure("\(error)") }
     }
 
     /// One whose cache is configured before it is used.
@@ -41,9 +44,7 @@ final class TemporaryContainer: Sendable {
     ) throws {
         try self.init(in: folder)
         let engine = try engine()
-        var configuration = CacheConfiguration(budget: .fixed(budget))
-        configuration.largestItem = largestItem ?? budget
-        try engine.configure(configuration)
+        try engine.configure(.fixed(budget)) { $0.largestItem = largestItem ?? budget }
         try engine.close()
     }
 
@@ -105,9 +106,7 @@ final class TemporaryContainer: Sendable {
             ledger: ledger, isRecovering: isRecovering)
     }
 
-    func cache() async throws -> PrefetchCache {
-        try await PrefetchCache(areas: areas())
-    }
+    func cache() async throws -> PrefetchCache { try await PrefetchCache(areas: areas()) }
 
     func item(_ key: ItemKey) -> URL {
         caches.appending(path: "items/\(CacheLayout.file(of: key.hash).string)")
@@ -160,7 +159,5 @@ private final class SteppingClock: Sendable {
 
     var uptime: Duration { .milliseconds(milliseconds.load(ordering: .relaxed)) }
 
-    func next() -> Int64 {
-        milliseconds.wrappingAdd(1000, ordering: .relaxed).newValue
-    }
+    func next() -> Int64 { milliseconds.wrappingAdd(1000, ordering: .relaxed).newValue }
 }

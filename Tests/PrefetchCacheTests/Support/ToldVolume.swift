@@ -6,9 +6,7 @@ import Synchronization
 final class ToldVolume: VolumeProbing {
     private let told: Mutex<VolumeState>
 
-    init(_ state: VolumeState) {
-        told = Mutex(state)
-    }
+    init(_ state: VolumeState) { told = Mutex(state) }
 
     func tell(_ state: VolumeState) { told.withLock { $0 = state } }
 

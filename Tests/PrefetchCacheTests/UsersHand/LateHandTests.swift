@@ -2,7 +2,6 @@ import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
 import PrefetchItemFormat
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -14,9 +13,7 @@ import Testing
     private let fileSystem = InterceptingFileSystem()
     private let engine: Engine
 
-    init() throws {
-        engine = try container.engine(fileSystem: fileSystem)
-    }
+    init() throws { engine = try container.engine(fileSystem: fileSystem) }
 
     private func item(_ key: ItemKey, named name: FileName = "Film") -> ItemMetadata {
         ItemMetadata(key: key, destination: .documents(name, backup: .exclude))
@@ -30,25 +27,14 @@ import Testing
 
     /// Runs `body` once, when something is about to be moved aside.
     private func whenMovedAside(_ name: String, _ body: @escaping @Sendable () throws -> Void) {
-        let isOver = Atomic<Bool>(false)
-        fileSystem.intercept { operation in
-            guard operation.kind == .rename, operation.name == name,
-                !isOver.exchange(true, ordering: .relaxed)
-            else { return }
-            do { try body() } catch { Issue.record(error) }
-        }
+        fileSystem.once(before: { $0.kind == .rename && $0.name == name }, body)
     }
 
     @Test func aFileThatIsOpenedWhileItIsLookedAtIsNotPurged() throws {
         let opened = try open(item("film"))
         let entry = try #require(try engine.ledger.entry(for: "film"))
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: opened.url.path)
-        let file = FilePath(opened.url.path)
-        try LiveFileSystem().withFile(file, in: .workingDirectory, .readWrite) {
-            file throws(FileSystemError) in
-            try LiveFileSystem().setAccessTime(1_000_000_000, of: file)
-        }
+        try opened.url.setModified(1)
+        try opened.url.setAccessed(1_000_000_000)
         // As an open does, which takes no lock.
         whenMovedAside("Film") { [engine] in engine.files.noteUse(of: entry) }
         // The clock of tests goes on by a second whenever it is read.
@@ -61,10 +47,7 @@ import Testing
     /// The other half: an open that comes too late for that does not return what is gone.
     @Test func aFileThatIsPurgedWhileItIsOpenedIsNotReturned() throws {
         let opened = try open(item("film"))
-        try LiveFileSystem().withFile(FilePath(opened.url.path), in: .workingDirectory, .readWrite) {
-            file throws(FileSystemError) in
-            try LiveFileSystem().setAccessTime(1_000_000_000, of: file)
-        }
+        try opened.url.setAccessed(1_000_000_000)
         let other = try container.engine()
         fileSystem.intercept { operation in
             guard operation.kind == .setAccessTime else { return }
@@ -178,9 +161,7 @@ import Testing
     @Test func aFolderThatIsMovedAwayWhileItIsDeletedKeepsItsFiles() throws {
         let folder = try openBundle()
         let kept = container.documents.appending(path: "Keep", directoryHint: .isDirectory)
-        whenMovedAside("guide") {
-            try folder.move(to: kept)
-        }
+        whenMovedAside("guide") { try folder.move(to: kept) }
         #expect(try !engine.deletePromotedFile("guide"))
         #expect(try container.files(below: kept) == BundleTests.files.map(\.key.string).sorted())
     }
@@ -190,15 +171,8 @@ import Testing
         let folder = try openBundle()
         let names = try container.files(below: folder).map { folder.path + "/" + $0 } + [folder.path]
         let folders = ["images", "images/small"].map { folder.path + "/" + $0 }
-        for name in names + folders {
-            try FileManager.default.setAttributes(
-                [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: name)
-        }
-        for name in names {
-            try LiveFileSystem().withFile(FilePath(name), in: .workingDirectory, .read) {
-                file throws(FileSystemError) in try LiveFileSystem().setAccessTime(2_000_000_000, of: file)
-            }
-        }
+        for name in names + folders { try URL(filePath: name).setModified(1) }
+        for name in names { try URL(filePath: name).setAccessed(2_000_000_000) }
         let later = try #require(try engine.ledger.entry(for: "guide")).openedAt + 1
         #expect(try engine.purgeExcluded(unusedSince: later, isDryRun: false).purged.count == 1)
         #expect(!folder.exists)

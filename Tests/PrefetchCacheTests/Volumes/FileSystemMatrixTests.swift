@@ -34,9 +34,7 @@ struct FileSystemMatrixTests {
             self.volume = volume
             container = try TemporaryContainer(in: volume.root)
             engine = try container.engine(fileSystem: fileSystem, probe: nil)
-            var configuration = CacheConfiguration(budget: budget)
-            configuration.capacityModel.reservePerMille = reserve
-            try engine.configure(configuration)
+            try engine.configure(budget) { $0.capacityModel.reservePerMille = reserve }
         }
 
         /// Incompressible items of 1 MiB, or prose of so much.
@@ -143,7 +141,7 @@ struct FileSystemMatrixTests {
     @Test(arguments: kinds)
     func whatTheUserAsksForFindsRoomAtTheExpenseOfItems(kind: SmallVolume.Kind) throws {
         let world = try World(kind, budget: .fixed(.mebibytes(128)))
-        guard case .begun(let store) = try Self.beginWanted(world) else { Issue.record("refused"); return }
+        let store = try #require(try Self.beginWanted(world).begun)
         try store.append(mebibytes: 40)
         let item = try #require(try store.commit().delivered)
         #expect(try FileManager.default.attributesOfItem(atPath: item.path.string)[.size] as? Int == 40 << 20)

@@ -62,9 +62,7 @@ struct FullVolumeTests {
         #expect(try other.evict(.max) == 0)
         try other.close()
         var evicted: [String] = []
-        for await event in events {
-            if case .evicted(let key, _) = event { evicted.append(key.string) }
-        }
+        for await event in events { if case .evicted(let key, _) = event { evicted.append(key.string) } }
         #expect(evicted == (0..<8).map { "item-\($0)" })
     }
 
@@ -74,7 +72,7 @@ struct FullVolumeTests {
         let container = try TemporaryContainer(in: volume.root)
         do {
             let engine = try container.engine(probe: nil)
-            try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(20))))
+            try engine.configure(.fixed(.mebibytes(20)))
             for number in 0..<8 {
                 let content = prose(1 << 20, seed: UInt64(number))
                 #expect(

@@ -19,9 +19,7 @@ import Testing
     ) throws -> Engine {
         let engine = try container.engine(
             fileSystem: InterceptingFileSystem(on: volume, interceptor), probe: nil)
-        var configuration = CacheConfiguration(budget: budget)
-        configuration.capacityModel.reservePerMille = reserve
-        try engine.configure(configuration)
+        try engine.configure(budget) { $0.capacityModel.reservePerMille = reserve }
         for number in 0..<50 {
             try engine.store(noise(1 << 20, seed: UInt64(number)), ItemKey(number: number))
         }
@@ -102,16 +100,9 @@ import Testing
     /// The file system is not asked to write everything as long as eviction shows.
     @Test func whereTheRoomComesAtOnceNothingIsSynchronised() throws {
         let volume = volume(.atOnce)
-        let fileSystem = InterceptingFileSystem(on: volume) { operation in
+        let engine = try engine(leaving: 60 << 20, budget: .fixed(.mebibytes(64)), on: volume) { operation in
             if operation.kind == .synchronizeVolume { Issue.record("\(operation)") }
         }
-        let engine = try container.engine(fileSystem: fileSystem, probe: nil)
-        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(64)))
-        configuration.capacityModel.reservePerMille = 0
-        try engine.configure(configuration)
-        for number in 0..<50 { try engine.store(noise(1 << 20), ItemKey(number: number)) }
-        try engine.flush()
-        volume.takeForOthers(volume.figures.available - 60 << 20)
         try engine.admission.makeImportantRoom(40 << 20, in: engine.folders.current.items)
         try engine.maintain()
         _ = try engine.evict(5 << 20)

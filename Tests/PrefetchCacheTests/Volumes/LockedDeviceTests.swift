@@ -69,9 +69,7 @@ import Testing
         device.isLocked.store(true, ordering: .relaxed)
         expectLocked { () throws(CacheError) in try engine.read("item", nil) }
         expectLocked { () throws(CacheError) in try engine.open("item") }
-        let report = try Verifier(
-            engine, VerificationRequest(isRepairing: true), isCancelled: { false }, report: nil
-        ).run()
+        let report = try engine.verified(isRepairing: true)
         #expect(report.unreadable == 2 && report.quarantined == 0)
         device.isLocked.store(false, ordering: .relaxed)
         #expect(try engine.read("item", nil).value == prose(50_000))
@@ -95,14 +93,13 @@ import Testing
     }
 
     @Test func aCatalogThatCannotBeReadIsNotBuiltAnew() throws {
-        let inode = try LiveFileSystem().inode(of: FilePath(container.catalog.path), in: .workingDirectory)
+        let inode = try container.catalog.inode
         let engine = try container.engine()
         try SQLiteFaults.failing(.open, of: container.catalog, errno: Errno.ofLockedDevice.rawValue) {
             expectLocked { () throws(CacheError) in try engine.items() }
         }
         #expect(try engine.items().map(\.key) == ["item"])
-        #expect(
-            try LiveFileSystem().inode(of: FilePath(container.catalog.path), in: .workingDirectory) == inode)
+        #expect(try container.catalog.inode == inode)
         try engine.close()
         try expectNothingLost()
     }
@@ -120,10 +117,7 @@ import Testing
     // MARK: Protection
 
     private func identity(_ path: String) throws -> FileAttributes.Identity {
-        try #require(
-            try LiveFileSystem().attributes(
-                of: FilePath(container.root.appending(path: path).path), in: .workingDirectory)
-        ).identity
+        try #require(try container.root.appending(path: path).attributes).identity
     }
 
     @Test func theFoldersHaveTheProtectionThatIsConfigured() throws {

@@ -14,7 +14,7 @@ import Testing
 
     init() throws {
         engine = try container.engine(fileSystem: InterceptingFileSystem(on: volume), probe: nil)
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(64))))
+        try engine.configure(.fixed(.mebibytes(64)))
         for number in 0..<20 {
             try engine.store(
                 noise(1 << 20, seed: UInt64(number)), ItemKey(number: number), encoding: .forced(.lz4))

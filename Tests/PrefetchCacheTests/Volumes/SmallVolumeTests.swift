@@ -82,9 +82,7 @@ struct SmallVolumeTests {
             record.report()
             try engine.close()
             var levels: [Pressure] = []
-            for await event in events {
-                if case .pressure(let level) = event { levels.append(level) }
-            }
+            for await event in events { if case .pressure(let level) = event { levels.append(level) } }
             return levels
         }
     }

@@ -37,19 +37,16 @@ import Testing
     @Test func aVolumeThatCannotBeMeasuredCostsNothingThatIsThere() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem, probe: nil)
-        try engine.configure(CacheConfiguration(budget: .fixed(.mebibytes(4))))
-        let broken = FileSystemError("fstatvfs", errno: .ioError)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .volume { throw broken }
+        try engine.configure(.fixed(.mebibytes(4)))
+        fileSystem.fail { $0.kind == .volume }
+        #expect(throws: CacheError.fileSystem(FileSystemError("volume", errno: .ioError))) {
+            try engine.store(noise(1000), "new")
         }
-        #expect(throws: CacheError.fileSystem(broken)) { try engine.store(noise(1000), "new") }
         try engine.maintain()
         fileSystem.intercept { _ in }
 
         try fill(engine, 3)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            if operation.kind == .volume { throw broken }
-        }
+        fileSystem.fail { $0.kind == .volume }
         try engine.maintain()
         try expectThat(engine, stillHas: 3)
         // Whoever has the item on the volume needs no figures to open it.
@@ -60,12 +57,9 @@ import Testing
     @Test func aLookThatFailsDoesNotKeepTheBooksFromBeingWritten() throws {
         let fileSystem = InterceptingFileSystem()
         let engine = try container.engine(fileSystem: fileSystem)
-        let broken = FileSystemError("openat", errno: .tooManyOpenFiles)
-        for (number, kind) in [Operation.Kind.entries, .volume].enumerated() {
+        for (number, kind) in [FileSystemTestSupport.Operation.Kind.entries, .volume].enumerated() {
             try engine.store(noise(100_000, seed: UInt64(number)), ItemKey(number: number))
-            fileSystem.intercept { operation throws(FileSystemError) in
-                if operation.kind == kind { throw broken }
-            }
+            fileSystem.fail(.tooManyOpenFiles) { $0.kind == kind }
             try engine.maintain()
             #expect(!engine.hasPendingChanges)
             fileSystem.intercept { _ in }
@@ -88,13 +82,13 @@ import Testing
     func aVolumeWithoutASizeTakesNothingAndKeepsWhatIsThere(budget: CacheConfiguration.Budget) throws {
         let volume = ToldVolume(VolumeState(total: 1 << 40, available: 1 << 39))
         let engine = try container.engine(probe: volume)
-        try engine.configure(CacheConfiguration(budget: budget))
+        try engine.configure(budget)
         try fill(engine, 3)
         volume.tell(VolumeState(total: 0, available: 0))
         try engine.maintain()
         #expect(try engine.store(noise(1000), "new").refusal?.reason == "overBudget")
         try engine.maintain()
-        try engine.configure(CacheConfiguration(budget: budget))
+        try engine.configure(budget)
         try expectThat(engine, stillHas: 3)
         volume.tell(VolumeState(total: 1 << 40, available: 1 << 39))
         try fill(engine, 4)
@@ -114,7 +108,7 @@ import Testing
     @Test(arguments: [0, 1, 4096, 60_000] as [Int64])
     func aBudgetSmallerThanOneItemRefusesIt(bytes: Int64) throws {
         let engine = try container.engine()
-        try engine.configure(CacheConfiguration(budget: .fixed(.bytes(bytes))))
+        try engine.configure(.fixed(.bytes(bytes)))
         for length in [1, 100_000, 5 << 20] {
             guard case .refused(let refusal) = try engine.store(noise(length), "key") else {
                 #expect(length == 1 && bytes == 60_000)

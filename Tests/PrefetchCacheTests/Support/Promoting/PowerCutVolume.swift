@@ -58,9 +58,7 @@ final class PowerCutVolume {
 
     private func removeFiles() {
         do {
-            for file in [root, image] where file.exists {
-                try file.remove()
-            }
+            for file in [root, image] where file.exists { try file.remove() }
         } catch {
             print("left behind: \(root.path) (\(error))")
         }
@@ -71,9 +69,7 @@ final class PowerCutVolume {
     }
 
     /// Makes all that was written durable.
-    func flush() throws {
-        try SystemCommand.run("/bin/sync", "-f", root.path)
-    }
+    func flush() throws { try SystemCommand.run("/bin/sync", "-f", root.path) }
 
     /// What the machine does at its start: the journal is replayed.
     func remount() throws {

@@ -22,7 +22,7 @@ final class PreparedPlan: Sendable {
             _ = try engine.open(Self.earlier)
         }
         for item in plan.items {
-            if let content = item.foreignContent { try write(content, to: template.destination(of: item)) }
+            if let content = item.foreignContent { try template.destination(of: item).place(content) }
             if item.isDelivered { try writeSource(of: item) }
             if let encoding = item.cached {
                 try engine.store(
@@ -37,17 +37,13 @@ final class PreparedPlan: Sendable {
 
     private func writeSource(of item: PlannedItem) throws {
         let source = template.source(of: item)
-        guard item.isBundle else { return try write(item.content, to: source) }
+        guard item.isBundle else { return try source.place(item.content) }
         var rest = item.content[...]
         for part in item.parts {
             let length = Int(part.contentBytes)
-            try write(Data(rest.prefix(length)), to: source.appending(path: part.path.string))
+            try source.appending(path: part.path.string).place(Data(rest.prefix(length)))
             rest = rest.dropFirst(length)
         }
-    }
-
-    private func write(_ content: Data, to file: URL) throws {
-        try file.place(content)
     }
 
     /// Fills a container.

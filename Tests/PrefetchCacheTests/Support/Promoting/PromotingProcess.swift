@@ -1,5 +1,3 @@
-import Dispatch
-import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -18,30 +16,11 @@ struct PromotingProcess {
     let wasKilled: Bool
 
     init(_ arguments: [String], in container: TemporaryContainer) throws {
-        // A file, because a pipe stays open in whatever process is started by others meanwhile.
-        let report = FileManager.default.temporaryDirectory.appending(path: "promoting-\(UUID())")
-        try Data().write(to: report)
-        defer { unlink(report.path) }
-        let output = try FileHandle(forWritingTo: report)
-
-        let process = ChildProcess()
-        process.executableURL = try BuiltProduct.named("testprograms")
-        process.arguments = ["promote", "--container", container.root.path] + arguments
-        process.standardOutput = output
-        let ended = DispatchSemaphore(value: 0)
-        process.terminationHandler = { _ in ended.signal() }
-        try process.run()
-        ended.wait()
-        try output.close()
-
-        wasKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
-        if !wasKilled, process.terminationStatus != 0 {
-            failures.append("ended with \(process.terminationStatus)")
-        }
-        let text = String(decoding: try Data(contentsOf: report), as: UTF8.self)
-        for line in text.split(separator: "\n") {
-            try note(line.split(separator: "\t").map(String.init))
-        }
+        let run = try BuiltProduct.run("testprograms", ["promote", "--container", container.root.path] + arguments)
+        wasKilled = run.wasKilled
+        if !wasKilled, run.status != 0 { failures.append("ended with \(run.status), \(run.errors)") }
+        let text = String(decoding: run.output, as: UTF8.self)
+        for line in text.split(separator: "\n") { try note(line.split(separator: "\t").map(String.init)) }
     }
 
     private mutating func note(_ words: [String]) throws {

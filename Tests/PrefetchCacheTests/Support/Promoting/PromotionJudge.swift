@@ -40,16 +40,12 @@ struct PromotionJudge {
     }
 
     private func leftovers(_ engine: Engine) throws -> [PromotionFault] {
-        guard isOneVolume, try !stagedFiles().isEmpty else { return [] }
+        guard isOneVolume, try !container.staged().isEmpty else { return [] }
         // Recovery passes by a lock that is held. One of this process is, for a moment, by every process that
         // other tests start meanwhile.
         for item in plan.items { try engine.promoter.locks.hold(item.key.hash) {} }
         engine.promoter.recovery.run(RepairLog(), isThorough: false)
-        return try stagedFiles().map { fault(.leftover, $0) }
-    }
-
-    private func stagedFiles() throws -> [String] {
-        try container.staged()
+        return try container.staged().map { fault(.leftover, $0) }
     }
 
     private func judge(_ item: PlannedItem, _ engine: Engine) -> [PromotionFault] {

@@ -29,9 +29,7 @@ final class PromotionTally: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter ends: What the ends are called: kills, or power cuts.
-    init(_ ends: String) {
-        self.ends = ends
-    }
+    init(_ ends: String) { self.ends = ends }
 
     var count: Int { state.withLock { $0.ends } }
     /// Items that had been handed over before.

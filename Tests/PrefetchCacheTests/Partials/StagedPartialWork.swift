@@ -1,13 +1,11 @@
 import FileSystemTestSupport
 import Foundation
-import PrefetchFileSystem
-import SystemPackage
 import Testing
 
 @testable import PrefetchCaching
 
-/// Interrupted items that the user asked for, when their process dies or is failed by the system at any call.
-@Suite struct StagedPartialCrashTests {
+/// What ``PartialCrashTests`` does with interrupted items that the user asked for.
+enum StagedPartialWork {
     private static let content = noise((3 << 20) + 70_000)
 
     /// Begins, breaks off, goes on, breaks off, goes on and completes; and then keeps another item, and begins it anew.
@@ -39,13 +37,9 @@ import Testing
             let store: UnfinishedStore
             if let partial = try engine.partial(of: "film", for: .userRequested) {
                 let replay = Replay()
-                guard case .begun(let resumed)? = try engine.resume(partial, replay: { replay.add($0) })
-                else {
-                    Issue.record("\(moment): gone or refused")
-                    return
-                }
+                let resumed = try engine.resume(partial, replay: { replay.add($0) })
+                store = try #require(resumed?.begun, comment)
                 #expect(isSame(replay.content, content.prefix(Int(partial.contentBytes))), comment)
-                store = resumed
             } else {
                 store = try engine.beginDelivery("film", expectedLength: nil, keepingPartial: true)
             }
@@ -61,19 +55,6 @@ import Testing
         #expect(try container.staged() == [], comment)
     }
 
-    private static let interrupted = InterruptedWork(
+    static let interrupted = InterruptedWork(
         container: { try TemporaryContainer(in: .fastTemporaryFolder) }, work: work, judge: judge)
-
-    @Test func aProcessMayDieAtEveryCall() throws {
-        let calls = try Self.interrupted.killed(every: 5)
-        print("staged partials: killed at \(calls) calls")
-        #expect(calls > 50)
-    }
-
-    @Test(arguments: [Errno.ioError, .noSpace, .permissionDenied])
-    func everyCallMayFailOnce(errno: Errno) throws {
-        let calls = try Self.interrupted.failed(with: errno, every: 10)
-        print("staged partials: \(errno) at \(calls) calls")
-        #expect(calls > 30)
-    }
 }
