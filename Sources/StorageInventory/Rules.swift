@@ -56,7 +56,7 @@ package enum StorageRules {
         StorageRule(
             "old-format", .note, [.t33, .t34], { $0.findOldFormats() },
             "Stored data has the format of an older version of this package.",
-            fix: "Open the cache once: the ledger is migrated, and the catalog rebuilt."),
+            fix: "Open the cache once: the catalog is rebuilt."),
         StorageRule(
             "missing-cache-tag", .warning, [.t25], { $0.findMissingTags() },
             "The cache is not in a folder with a CACHEDIR.TAG, so backup programs include it.",

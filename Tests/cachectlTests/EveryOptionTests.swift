@@ -75,7 +75,6 @@ import Testing
         evict --bytes 1
         evict --to-bytes 1MiB --source feed --older-than 30d
         evict --all
-        migrate
         migrate --from @old --as cached --to documents --source old --key-prefix old/ --dry-run
         migrate --from @old --as documents --backup include --dry-run
         report --html @report.html

@@ -51,6 +51,8 @@ struct Watch: CacheCommand {
         while true {
             let start = ContinuousClock.now
             let sample = try await sampler.sample()
+            // Without the time for which a terminal or a pipe takes nothing.
+            let took = ContinuousClock.now - start
             recent = (recent + sample.entries).suffix(WatchScreen.mostEvents)
             let shown = WatchScreen(
                 title: "cachectl \(shared.placeName)", interval: interval.duration, sample: sample,
@@ -63,7 +65,7 @@ struct Watch: CacheCommand {
             }
             left -= 1
             if left == 0 { return }
-            let end = ContinuousClock.now + Self.pause(interval.duration, after: ContinuousClock.now - start)
+            let end = ContinuousClock.now + Self.pause(interval.duration, after: took)
             while ContinuousClock.now < end {
                 switch pause.wait(for: end - .now) {
                 case .due: continue

@@ -48,8 +48,10 @@ import Testing
     }
 
     @Test func theBudgetIsThatOfTheContainersVolume() async throws {
-        let budget = try await container.json("capacity")["budgetBytes"] as? Int
-        #expect(try await container.json("stats")["budgetBytes"] as? Int == budget)
+        // Other tests write to the same volume.
+        let budget = try #require(await container.json("capacity")["budgetBytes"] as? Int)
+        let told = try #require(await container.json("stats")["budgetBytes"] as? Int)
+        #expect(abs(told - budget) <= budget / 10)
         for (option, value, text) in [
             ("--cap", "2MiB", "2.0 MiB, as the volume allows, up to 2.0 MiB\n"),
             ("--budget", "3MiB", "3.0 MiB\n"),

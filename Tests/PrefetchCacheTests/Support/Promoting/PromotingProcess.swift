@@ -16,7 +16,8 @@ struct PromotingProcess {
     let wasKilled: Bool
 
     init(_ arguments: [String], in container: TemporaryContainer) throws {
-        let run = try BuiltProduct.run("testprograms", ["promote", "--container", container.root.path] + arguments)
+        let run = try BuiltProduct.run(
+            "testprograms", ["promote", "--container", container.root.path] + arguments)
         wasKilled = run.wasKilled
         if !wasKilled, run.status != 0 { failures.append("ended with \(run.status), \(run.errors)") }
         let text = String(decoding: run.output, as: UTF8.self)
