@@ -32,7 +32,7 @@ extension StorageManifest {
         }
         let members = try Members<Member>(value, at: "", in: name)
         let version: NSNumber = try members.value(.version)
-        guard version == Self.version as NSNumber, !version.isFlag else {
+        guard version.doubleValue == Double(Self.version), !version.isFlag else {
             throw members.fault(
                 .version,
                 version.doubleValue > Double(Self.version)

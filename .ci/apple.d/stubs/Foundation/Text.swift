@@ -88,6 +88,14 @@ open class JSONSerialization: NSObject {
     open class func jsonObject(with data: Data, options opt: ReadingOptions = []) throws -> Any { fatalError() }
 }
 
+// class NSNumber : NSValue, @unchecked Sendable
+open class NSNumber: NSObject, @unchecked Sendable {
+    open var boolValue: Bool { false }
+    open var doubleValue: Double { 0 }
+    // var objCType: UnsafePointer<CChar> { get }
+    open var objCType: UnsafePointer<CChar> { fatalError() }
+}
+
 // let NSDebugDescriptionErrorKey: String
 public let NSDebugDescriptionErrorKey = "NSDebugDescription"
 
