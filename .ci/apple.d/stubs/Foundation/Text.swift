@@ -96,6 +96,9 @@ open class NSNumber: NSObject, @unchecked Sendable {
     open var objCType: UnsafePointer<CChar> { fatalError() }
 }
 
+// What `error as NSError` calls.
+public func _convertErrorToNSError(_ error: any Error) -> NSError { fatalError() }
+
 // let NSDebugDescriptionErrorKey: String
 public let NSDebugDescriptionErrorKey = "NSDebugDescription"
 
