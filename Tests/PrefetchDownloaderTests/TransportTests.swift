@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import HTTPTestServer
 import PrefetchCaching
@@ -62,8 +63,9 @@ import Testing
     }
 #endif
 
-/// Downloads by `URLSession`, as on Apple platforms.
-@Suite struct SessionTransportTests {
+/// Downloads by `URLSession`, as on Apple platforms. That of Linux, where nothing here uses it, now and then takes the whole
+/// process with it, and all other tests.
+@Suite(.enabled(if: TestRun.isLong)) struct SessionTransportTests {
     private let cache: TestCache
 
     init() async throws { cache = try await TestCache() }
