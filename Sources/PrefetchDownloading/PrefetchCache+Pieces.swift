@@ -176,7 +176,7 @@ final class ContentDigest: Sendable {
         var checksum: ContentChecksum?
         /// The files of a bundle whose content is still to come, and the digest of the first one up to a position.
         var files: ArraySlice<BundlePlan.File>
-        var file = SHA256()
+        var file: SHA256?
         var position: Int64 = 0
         var failure: DownloadError.Reason?
     }
@@ -227,13 +227,16 @@ extension ContentDigest.State {
         while let next = files.first {
             let count = Int(min(Int64(rest.count), next.length - position))
             if next.expected.digest != nil {
-                file.update(UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
+                file = file ?? SHA256()
+                file?.update(UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
             }
             rest = rest.dropFirst(count)
             position += Int64(count)
             guard position == next.length else { return }
-            if failure == nil { failure = .init(of: file.finish(), expecting: next.expected.digest) }
-            (file, position) = (SHA256(), 0)
+            if failure == nil, let file {
+                failure = .init(of: file.finish(), expecting: next.expected.digest)
+            }
+            (file, position) = (nil, 0)
             files.removeFirst()
         }
     }
