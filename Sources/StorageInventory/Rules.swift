@@ -166,7 +166,7 @@ package enum StorageRules {
             "excluded-unused", .warning, [.g4e], { $0.findUnusedExclusions() },
             "An excluded file has not been used for long (`--unused-for`), and the system does not purge it.",
             fix:
-                "The app has to delete it: `cachectl purge --excluded`, or `--fix` with `--unused-for`.",
+                "The app has to delete it: `cachectl purge --excluded`, or `--fix-script` with `--unused-for`.",
             by: .discard),
         StorageRule(
             "excluded-one-by-one", .note, [.b13], { $0.findSingleMarks() },
