@@ -43,17 +43,17 @@ final class FetchClaims: Sendable {
             if state.claims[hash] != nil { return .heldElsewhere }
             let name = CacheLayout.claim(of: hash)
             do throws(FileSystemError) {
-                guard
-                    let file = try Self.lock(
-                        name, .createIfMissing(CacheLayout.filePermissions), in: incoming)
-                else {
-                    return .heldElsewhere
+                let mode = OpenMode.createIfMissing(CacheLayout.filePermissions)
+                switch try LockFile.lock(name, in: incoming, mode) {
+                case .busy: return .heldElsewhere
+                case .absent: return .unsupported
+                case .locked(let file):
+                    let claim = FetchClaim(hash, file, in: incoming, of: self)
+                    state.claims[hash] = claim
+                    return .claimed(claim)
                 }
-                let claim = FetchClaim(hash, file, in: incoming, of: self)
-                state.claims[hash] = claim
-                return .claimed(claim)
             } catch {
-                guard error.isUnsupported || error.isNotRegularFile else { throw .fileSystem(error) }
+                guard error.isHardLinked else { throw .fileSystem(error) }
                 return .unsupported
             }
         }
@@ -111,30 +111,9 @@ final class FetchClaims: Sendable {
         for entry in try incoming.fileSystem.entries(of: incoming.descriptor)
         where CacheLayout.isClaim(entry.name) {
             let name = FilePath(root: nil, [entry.name])
-            do throws(FileSystemError) {
-                guard let file = try lock(name, .readWrite, in: incoming) else { continue }
+            if case .locked(let file) = try LockFile.lock(name, in: incoming) {
                 remove(name, file, in: incoming)
-            } catch {
-                guard error.isNotFound || error.isNotRegularFile || error.isUnsupported else { throw error }
             }
-        }
-    }
-
-    /// - Returns: `nil` if the lock is held elsewhere.
-    private static func lock(_ name: FilePath, _ mode: OpenMode, in incoming: Directory)
-        throws(FileSystemError) -> Descriptor?
-    {
-        let fileSystem = incoming.fileSystem
-        while true {
-            var isFree = true
-            let locked = try fileSystem.open(name, in: incoming.descriptor, mode) {
-                file throws(FileSystemError) in
-                isFree = try fileSystem.lock(file, waiting: false)
-                guard isFree else { return false }
-                // It may have been removed before it was locked.
-                return try fileSystem.attributes(of: file).linkCount > 0
-            }
-            if locked != nil || !isFree { return locked }
         }
     }
 

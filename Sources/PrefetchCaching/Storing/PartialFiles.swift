@@ -13,15 +13,6 @@ struct PartialFiles: Sendable {
 
     private var fileSystem: any FileSystem { incoming.fileSystem }
 
-    enum Locking {
-        /// The journal, whose lock ends with the descriptor.
-        case locked(Descriptor)
-        /// The lock is held elsewhere.
-        case busy
-        /// There is no journal, or something that is not ours has its name.
-        case absent
-    }
-
     /// The state of the files under a hash.
     enum State {
         case absent
@@ -35,38 +26,15 @@ struct PartialFiles: Sendable {
     /// writes would be visible through both.
     ///
     /// - Parameter creating: Whether to create the journal when there is none.
-    func lock(_ hash: KeyHash, creating: Bool = false) throws(FileSystemError) -> Locking {
+    func lock(_ hash: KeyHash, creating: Bool = false) throws(FileSystemError) -> LockFile.Attempt {
         let mode: OpenMode = creating ? .createIfMissing(CacheLayout.filePermissions) : .readWrite
         while true {
-            let journal: Descriptor
             do {
-                journal = try fileSystem.open(CacheLayout.journal(of: hash), in: incoming.descriptor, mode)
+                return try LockFile.lock(CacheLayout.journal(of: hash), in: incoming, mode)
             } catch {
-                if error.isHardLinked {
-                    try unlink(hash)
-                    continue
-                }
-                guard error.isNotFound && !creating || error.isNotRegularFile else { throw error }
-                return .absent
+                guard error.isHardLinked else { throw error }
+                try unlink(hash)
             }
-            let attributes: FileAttributes
-            do {
-                guard try fileSystem.lock(journal, waiting: false) else {
-                    fileSystem.close(journal)
-                    return .busy
-                }
-                attributes = try fileSystem.attributes(of: journal)
-            } catch {
-                fileSystem.close(journal)
-                // Without lock support it is unknown whether a partial is in use, so none is kept.
-                guard error.isUnsupported else { throw error }
-                return .absent
-            }
-            // It may have been removed before it was locked.
-            if attributes.kind == .regular, attributes.linkCount == 1 { return .locked(journal) }
-            fileSystem.unlock(journal)
-            guard attributes.kind == .regular else { return .absent }
-            if attributes.linkCount > 1 { try unlink(hash) }
         }
     }
 

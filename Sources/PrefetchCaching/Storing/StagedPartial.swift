@@ -42,15 +42,10 @@ struct StagedPartial: Sendable {
     /// - Returns: `nil` when it is being written, is gone, or the file system has no locks.
     func lock() throws(FileSystemError) -> Descriptor? {
         do {
-            return try fileSystem.open(name, in: staging.descriptor, .readWrite) {
-                file throws(FileSystemError) in
-                guard try fileSystem.lock(file, waiting: false) else { return false }
-                // A sweep may have removed it before it was locked.
-                let attributes = try fileSystem.attributes(of: file)
-                return attributes.kind == .regular && attributes.linkCount == 1
-            }
+            guard case .locked(let file) = try LockFile.lock(name, in: staging) else { return nil }
+            return file
         } catch {
-            guard error.isUnavailable || error.isUnsupported else { throw error }
+            guard error.isHardLinked else { throw error }
             return nil
         }
     }
