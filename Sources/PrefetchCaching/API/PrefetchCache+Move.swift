@@ -9,19 +9,15 @@ extension PrefetchCache {
     /// if case .refused(let refusal) = try await cache.store(moving: downloaded, as: episode) { print(refusal) }
     /// ```
     ///
-    /// Content that does not compress is not copied if it has more than 1 MiB: the item shares the blocks of the file
-    /// (APFS, btrfs, XFS), or is the file itself under another name (other file systems of Linux, for a file of this user
-    /// on the volume of the cache that nobody is writing). Then a file takes no second time its space on the volume.
-    /// Otherwise it is copied, and removed afterwards.
+    /// Content that does not compress is not copied if it has more than 1 MiB and the file system has clones (APFS, btrfs,
+    /// XFS): the item shares the blocks of the file. Otherwise the file is copied. It is removed afterwards.
     ///
-    /// At every moment the content is at its old place or in the cache. If the process dies at the moment between, a file
-    /// that was renamed is a partial, with which a later download resumes if the metadata has a strong entity tag. As
-    /// after every store nothing was flushed, and after a power cut the item may be a miss.
+    /// At every moment the content is at its old place or in the cache. As after every store nothing was flushed, and after a
+    /// power cut the item may be a miss.
     ///
-    /// The file stays as it is if it is refused, if the call fails, or if it is written to or replaced meanwhile, with two
-    /// exceptions. If the ledger cannot be read once the item is in its place, the call fails and the item stays. If the
-    /// record of an earlier promotion of the key, whose file is gone, cannot be removed then, the call fails, and the file may
-    /// be gone. A file that is stored but cannot be removed stays, which is logged.
+    /// The file stays as it is if it is refused, if the call fails, or if it is written to or replaced meanwhile; if the
+    /// ledger cannot be read once the item is in its place, the call fails and the item stays, too. A file that is stored but
+    /// cannot be removed stays, which is logged.
     ///
     /// - Returns: As ``store(_:as:encoding:admission:)-(Data,_,_,_)``.
     /// - Throws: As ``store(contentsOf:as:encoding:admission:)``, also ``CacheError/notARegularFile(_:)`` for a symbolic

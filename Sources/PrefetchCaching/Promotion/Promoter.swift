@@ -231,34 +231,22 @@ final class Promoter: Sendable {
     /// Runs `body`, which publishes a newer item of a key, and then drops the record of its promotion, which holds
     /// until then.
     ///
-    /// - Parameters:
-    ///   - replaced: What may be dropped; a lost promotion only while its file is gone.
-    ///   - isMoved: Whether the content is nowhere else. The record is dropped first then: beside it the item would be a
-    ///     leftover, to be removed.
+    /// - Parameter replaced: What may be dropped; a lost promotion only while its file is gone.
     /// - Returns: Whether `body` was run.
     func replacePromotion(
-        of key: ItemKey, _ replaced: ReplacedPromotion, byMoving isMoved: Bool,
-        _ body: () throws(CacheError) -> Void
+        of key: ItemKey, _ replaced: ReplacedPromotion, _ body: () throws(CacheError) -> Void
     ) throws(CacheError) -> Bool {
         try locks.hold(key.hash) { () throws(CacheError) in
             let entry = try resolvedEntry(of: key)
             switch replaced {
-            case .absent where entry != nil: return false
             case .lost(let lost):
                 if let entry {
                     guard entry == lost, try recoveredFile(of: entry) == nil else { return false }
                 }
             case .absent, .any, .present, .abandoned: break
             }
-            if isMoved, let entry { try ledger.remove(entry) }
-            do throws(CacheError) {
-                try body()
-            } catch {
-                // Not that of a file that is gone: another process may have stored the key since.
-                if isMoved, let entry, case .any = replaced { try ledger.put(entry, replacing: nil) }
-                throw error
-            }
-            guard !isMoved, let entry else { return true }
+            try body()
+            guard let entry else { return true }
             do throws(CacheError) {
                 try ledger.remove(entry)
             } catch {

@@ -30,13 +30,8 @@ final class HeldPartial {
     private var journalFile: Descriptor?
     /// … and what it says.
     private(set) var journal: PartialJournal?
-    /// The file that was moved in; it gets its old name back instead of being removed.
-    private var moved: MovedFile?
     /// Whether it was published, kept or removed.
     private(set) var isOver = false
-
-    /// Whether the file was moved in, and is all that there is of its content.
-    var isMoved: Bool { moved != nil }
 
     /// The folder of the file.
     var incoming: Directory { files.incoming }
@@ -86,8 +81,6 @@ final class HeldPartial {
         return file
     }
 
-    // MARK: Moving a file in
-
     /// Creates the file of a new partial as a clone of another one.
     ///
     /// - Returns: `nil` where there are no clones.
@@ -111,28 +104,6 @@ final class HeldPartial {
         }
     }
 
-    /// Gives a file that has been read the name of a kept partial. The journal, with all whole chunks, is written before
-    /// that: from the moment when the file has lost its old name, it can be resumed if this process dies.
-    ///
-    /// - Returns: `nil` if that is impossible. The file has its old name then.
-    /// - Throws: ``CacheError/fileChanged(_:)`` for a file that was replaced, or written to since it was opened.
-    func create(moving original: MovedFile, _ whole: [Chunk]) throws -> Descriptor? {
-        // Whether a date tells two versions apart is not known here.
-        var metadata = metadata
-        metadata.validator.lastModified = nil
-        try beginJournal(of: metadata, .identity, chunkCount: whole.count) { place throws(FileSystemError) in
-            guard let journalFile else { return false }
-            try journal?.append(whole[...], to: journalFile, in: fileSystem)
-            return try original.move(to: place, in: incoming)
-        }
-        guard journalFile != nil else { return nil }
-        moved = original
-        let file = try original.take(as: name, in: incoming)
-        chunks = file
-        try fileSystem.setPermissions(CacheLayout.filePermissions, of: file)
-        return file
-    }
-
     // MARK: Keeping chunks
 
     /// Records whole chunks that were written.
@@ -140,11 +111,7 @@ final class HeldPartial {
         storedBytes += new.reduce(0) { $0 + Int64($1.storedBytes) }
         if isWaitingForChunk {
             isWaitingForChunk = false
-            try beginJournal(of: metadata, encoding, chunkCount: new.count) { place throws(FileSystemError) in
-                try fileSystem.rename(
-                    name, in: incoming.descriptor, to: place, in: incoming.descriptor, .replacing)
-                return true
-            }
+            try beginJournal(encoding, chunkCount: new.count)
         }
         guard let journalFile, let count = journal?.chunks.count else { return }
         try coverJournal(chunkCount: count + new.count)
@@ -159,12 +126,7 @@ final class HeldPartial {
     }
 
     /// Takes the lock of the partial, removes what was kept before, begins a journal, and gives the file its name.
-    ///
-    /// - Parameter place: Gives the file the name, and returns whether it has it now.
-    private func beginJournal(
-        of metadata: ItemMetadata, _ encoding: ItemEncoding, chunkCount: Int,
-        placing place: (FilePath) throws(FileSystemError) -> Bool
-    ) throws {
+    private func beginJournal(_ encoding: ItemEncoding, chunkCount: Int) throws {
         let environment = engine.environment
         let session = PartialFiles.number(ofSession: environment.session)
         guard session != 0 else { return }
@@ -188,10 +150,8 @@ final class HeldPartial {
             engine.catalog.notePartialGone(hash)
             try fileSystem.resize(file, to: 0)
             try journal.begin(file, in: fileSystem, writer: session, keptAt: environment.now())
-            guard try place(newName) else {
-                try files.unlink(CacheLayout.journal(of: hash))
-                return dropJournal()
-            }
+            try fileSystem.rename(
+                name, in: incoming.descriptor, to: newName, in: incoming.descriptor, .replacing)
             name = newName
         } catch {
             // An unusable name does not prevent the item from being stored.
@@ -261,7 +221,7 @@ final class HeldPartial {
     // MARK: Its end
 
     /// What can be resumed; `nil` when nothing is kept.
-    var kept: ResumablePartial? { moved == nil ? journal.map { ResumablePartial($0) } : nil }
+    var kept: ResumablePartial? { journal.map { ResumablePartial($0) } }
 
     /// Ends the partial, which stays and can be resumed.
     ///
@@ -327,7 +287,6 @@ final class HeldPartial {
         do throws(FileSystemError) {
             if journalFile != nil {
                 try engine.locks.hold(hash.ofPartial) { () throws(FileSystemError) in
-                    try moved?.putBack(from: name, in: incoming)
                     try files.unlink(name)
                     try files.unlink(CacheLayout.journal(of: hash))
                     engine.catalog.notePartialGone(hash)

@@ -112,13 +112,12 @@ final class ItemUnderWay: StoreUnderWay {
     private func place(_ row: CatalogRow) throws {
         switch replaced {
         case .abandoned: return try publish(row)
-        // The content of a file that was moved in is nowhere else: no open comes in between.
-        case .absent where !partial.isMoved: return try placeUnlessPromoted(row)
-        case .absent, .lost, .any, .present: break
+        case .absent: return try placeUnlessPromoted(row)
+        case .lost, .any, .present: break
         }
-        let isPlaced = try engine.promoter.replacePromotion(
-            of: metadata.key, replaced, byMoving: partial.isMoved
-        ) { () throws(CacheError) in try publish(row) }
+        let isPlaced = try engine.promoter.replacePromotion(of: metadata.key, replaced) {
+            () throws(CacheError) in try publish(row)
+        }
         if !isPlaced { throw Refused(.alreadyPromoted) }
     }
 

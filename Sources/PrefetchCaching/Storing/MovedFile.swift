@@ -13,8 +13,6 @@ final class MovedFile {
     private let engine: Engine
     private let name: FilePath
     private let folder: Directory
-    /// Whether it has another name, under which only the cache can write to it.
-    private var isTaken = false
 
     private var fileSystem: any FileSystem { folder.fileSystem }
 
@@ -59,77 +57,17 @@ final class MovedFile {
         if isInside { throw .fileOfCache(path.string) }
     }
 
-    /// Whether the file could become an item by getting another name, as far as that is known before it is tried: it is
-    /// ours alone, and nobody can write to it behind the cache's back.
-    func isMovable() throws(CacheError) -> Bool {
-        try onFiles { () throws(FileSystemError) in
-            let incoming = try fileSystem.attributes(of: engine.folders.current.incoming.descriptor)
-            guard attributes.identity.device == incoming.identity.device, attributes.linkCount == 1,
-                attributes.owner == fileSystem.userID, try fileSystem.isBeingWritten(file) == false
-            else { return false }
-            // An item with a hole would count as one that the system has emptied.
-            return try !fileSystem.beginsWithHole(file)
-        }
-    }
-
     /// Whether the file still has its name, is unchanged since it was opened, and is not being written.
-    func isUnchanged() throws(FileSystemError) -> Bool { try isUnchanged(as: name, in: folder) }
-
-    /// - Throws: ``CacheError/fileChanged(_:)``.
-    func requireUnchanged() throws(CacheError) {
-        let isWritten = try onFiles(fileSystem.isBeingWrittenLastingly(file))
-        guard isWritten != true, try onFiles(isUnchanged()) else { throw .fileChanged(path.string) }
-    }
-
-    func isUnchanged(as name: FilePath, in folder: Directory) throws(FileSystemError) -> Bool {
+    func isUnchanged() throws(FileSystemError) -> Bool {
         guard try fileSystem.isBeingWritten(file) != true else { return false }
         return try fileSystem.attributes(of: name, in: folder.descriptor)?.isUnchanged(since: attributes)
             ?? false
     }
 
-    /// Gives the file another name.
-    ///
-    /// - Returns: `false` if that is impossible, and nothing was changed.
-    func move(to newName: FilePath, in newFolder: Directory) throws(FileSystemError) -> Bool {
-        do {
-            try fileSystem.rename(
-                name, in: folder.descriptor, to: newName, in: newFolder.descriptor, .exclusive)
-            return true
-        } catch {
-            // Another volume, as two mounts of one may be.
-            guard error.errno == .improperLink || error.isNotPermitted || error.isReadOnlyVolume else {
-                throw error
-            }
-            return false
-        }
-    }
-
-    /// Opens a file that was moved, to append a footer.
-    ///
-    /// - Throws: ``CacheError/fileChanged(_:)`` for a file that was replaced, or written to since it was opened.
-    func take(as newName: FilePath, in newFolder: Directory) throws -> Descriptor {
-        guard try isUnchanged(as: newName, in: newFolder) else { throw CacheError.fileChanged(path.string) }
-        let file = try fileSystem.open(newName, in: newFolder.descriptor, .readWrite)
-        isTaken = true
-        return file
-    }
-
-    /// Gives a file that was moved its name back, or the next free one, without what the cache may have appended. Does
-    /// nothing if it is no longer there.
-    func putBack(from newName: FilePath, in newFolder: Directory) throws(FileSystemError) {
-        guard let found = try fileSystem.attributes(of: newName, in: newFolder.descriptor) else { return }
-        if isTaken, found.identity == attributes.identity {
-            try fileSystem.withFile(newName, in: newFolder.descriptor, .readWrite) {
-                file throws(FileSystemError) in
-                try fileSystem.resize(file, to: attributes.length)
-                try fileSystem.setPermissions(attributes.permissions, of: file)
-            }
-        }
-        guard let plainName else {
-            return try fileSystem.rename(
-                newName, in: newFolder.descriptor, to: name, in: folder.descriptor, .exclusive)
-        }
-        _ = try engine.files.removal.putBack(newName, as: plainName, from: newFolder, in: folder)
+    /// - Throws: ``CacheError/fileChanged(_:)``.
+    func requireUnchanged() throws(CacheError) {
+        let isWritten = try onFiles(fileSystem.isBeingWrittenLastingly(file))
+        guard isWritten != true, try onFiles(isUnchanged()) else { throw .fileChanged(path.string) }
     }
 
     /// `nil` for a name that no item could have, such as a hidden one.

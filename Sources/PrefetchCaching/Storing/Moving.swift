@@ -27,9 +27,8 @@ extension Engine {
     /// Stores a file that the caller hands over. Whatever happens, its content is at its old place or in the cache, and
     /// unless it is stored, it is where it was.
     ///
-    /// Content that does not compress is not copied where the file system allows that. A clone is best: it is the cache's
-    /// alone from its first moment on. Where there are no clones, the file itself becomes the item, by another name and
-    /// with a footer at its end, if it is certain that nobody can write to it.
+    /// Content that does not compress is not copied where the file system has clones: one is the cache's alone from its first
+    /// moment on.
     ///
     /// - Parameter check: Called for every attempt.
     func store(
@@ -44,25 +43,22 @@ extension Engine {
         guard let replaced = try promotion(replacedBy: metadata.key, whenPromoted) else {
             return .refused(refused(.alreadyPromoted, metadata.key, from: metadata.source))
         }
-        if !replaced.isPresent, try isWorthMoving(original, metadata, encoding) {
-            for way in [Way.clone, .rename] {
-                let begun = try refusing(metadata, expectedLength: original.attributes.length) {
-                    try inPresentFolders {
-                        try begin(
-                            original, by: way, as: metadata, replacing: replaced, on: terms,
-                            checking: check())
-                    }
+        if !replaced.isPresent, try isWorthCloning(original, metadata, encoding) {
+            let begun = try refusing(metadata, expectedLength: original.attributes.length) {
+                try inPresentFolders {
+                    try begin(
+                        cloning: original, as: metadata, replacing: replaced, on: terms, checking: check())
                 }
-                switch begun {
-                case .refused(let refusal): return .refused(refusal)
-                case .begun(nil): continue
-                case .begun(let (store, tail)?):
-                    let outcome = try tail.withBytes { tail throws(CacheError) in
-                        try store.commit(appending: tail)
-                    }
-                    if way == .clone, case .stored = outcome { original.remove(storedAs: metadata.key) }
-                    return outcome
+            }
+            switch begun {
+            case .refused(let refusal): return .refused(refusal)
+            case .begun(nil): break
+            case .begun(let (store, tail)?):
+                let outcome = try tail.withBytes { tail throws(CacheError) in
+                    try store.commit(appending: tail)
                 }
+                if case .stored = outcome { original.remove(storedAs: metadata.key) }
+                return outcome
             }
         }
         let outcome = try copy(
@@ -84,12 +80,8 @@ extension Engine {
         }
     }
 
-    private enum Way {
-        case clone, rename
-    }
-
     /// A shorter file is written with a single call, which costs less than what it would save.
-    private func isWorthMoving(_ original: MovedFile, _ metadata: ItemMetadata, _ encoding: EncodingChoice)
+    private func isWorthCloning(_ original: MovedFile, _ metadata: ItemMetadata, _ encoding: EncodingChoice)
         throws(CacheError) -> Bool
     {
         guard metadata.intent == .opportunistic, original.attributes.length > ItemLimits.chunkBytes else {
@@ -104,25 +96,19 @@ extension Engine {
         }
     }
 
-    /// Makes a file, which already has all of its content, that of an item under way.
+    /// Makes a clone of a file, which already has all of its content, that of an item under way.
     ///
-    /// - Returns: The item, which has all whole chunks, and the rest of the content; `nil` if it cannot be done this way.
+    /// - Returns: The item, which has all whole chunks, and the rest of the content; `nil` where there are no clones.
     private func begin(
-        _ original: MovedFile, by way: Way, as metadata: ItemMetadata, replacing replaced: ReplacedPromotion,
+        cloning original: MovedFile, as metadata: ItemMetadata, replacing replaced: ReplacedPromotion,
         on terms: AdmissionTerms, checking check: ContentCheck
     ) throws -> (store: ItemUnderWay, tail: [UInt8])? {
         let length = original.attributes.length
-        if way == .rename, try !original.isMovable() { return nil }
-        let partial = try newPartial(
-            metadata, expectedLength: length, keepingChunks: way == .rename, on: terms)
-        var file: Descriptor?
-        if way == .clone {
-            file = try partial.create(cloning: original)
-            if file == nil { return nil }
-        }
+        let partial = try newPartial(metadata, expectedLength: length, keepingChunks: false, on: terms)
+        guard let file = try partial.create(cloning: original) else { return nil }
         var chunks: [Chunk] = []
         var tail: [UInt8] = []
-        try environment.fileSystem.forEachPiece(of: file ?? original.file, count: length) { piece, _ in
+        try environment.fileSystem.forEachPiece(of: file, count: length) { piece, _ in
             check.look(piece)
             if piece.count == ItemLimits.chunkBytes {
                 chunks.append(Chunk(identity: piece))
@@ -138,8 +124,6 @@ extension Engine {
         }
         try original.requireUnchanged()
         try check.finish()
-        if way == .rename { file = try partial.create(moving: original, chunks) }
-        guard let file else { return nil }
         let store = try ItemUnderWay(self, in: partial, file, after: present, replacing: replaced)
         return (store, tail)
     }

@@ -229,7 +229,7 @@ extension CrashWorkload {
             let lost = try engine.ledger.entry(for: again.key)
             var failure: (any Error)?
             _ = try engine.promoter.replacePromotion(
-                of: again.key, lost.map(ReplacedPromotion.lost) ?? .any, byMoving: false
+                of: again.key, lost.map(ReplacedPromotion.lost) ?? .any
             ) {
                 do { try world.cache(again) } catch { failure = error }
             }

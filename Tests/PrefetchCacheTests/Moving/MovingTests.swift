@@ -57,7 +57,7 @@ import Testing
 
     // MARK: What is moved
 
-    @Test func whatDoesNotCompressBecomesTheItemItself() throws {
+    @Test func whatDoesNotCompressIsStoredAsItIs() throws {
         let setting = try Setting()
         let before = try #require(try setting.attributes())
         let engine = try setting.container.engine()
@@ -66,8 +66,6 @@ import Testing
         #expect(summary.encoding == .identity && summary.contentBytes == before.length)
         #expect(try setting.attributes() == nil)
         let item = try #require(try setting.attributes(setting.container.item("key")))
-        // The same blocks: not where the volume has clones.
-        if try !SmallVolume.hasClones(setting.container.root) { #expect(item.identity == before.identity) }
         #expect(item.permissions == [.ownerReadWrite] && item.length == summary.storedBytes)
         #expect(try isSame(engine.content("key"), Self.content))
         #expect(try setting.container.partials() == [])
@@ -112,9 +110,6 @@ import Testing
         try engine.keep(noise(3 << 20, seed: 9), "key")
         #expect(try engine.store(moving: setting.path, as: ItemMetadata("key")).isStored)
         #expect(try isSame(engine.content("key"), Self.content))
-        if try !SmallVolume.hasClones(setting.container.root) {
-            #expect(try setting.container.partials() == [])
-        }
         try setting.expectBooks(engine)
     }
 
@@ -176,23 +171,6 @@ import Testing
         _ = try engine.open("key")
         #expect(try engine.store(moving: setting.path, as: ItemMetadata("key")) == .refused(.alreadyPromoted))
         #expect(try isSame(Data(contentsOf: setting.file), Self.content))
-    }
-
-    /// The user opens an older version at the last moment: the newer one is the caller's only copy.
-    /// From its first look on, nobody else opens the key.
-    @Test func aFileThatIsRefusedAtTheLastMomentStays() throws {
-        let setting = try Setting()
-        let fileSystem = InterceptingFileSystem()
-        let engine = try setting.container.engine(fileSystem: fileSystem)
-        let other = try setting.container.engine()
-        try engine.store(noise(1000), "key")
-        let isOver = fileSystem.once(
-            before: { $0.kind == .rename && $0.newPath?.contains("/incoming/") == true }
-        ) { _ = try #require(try other.open("key").value) }
-        #expect(try engine.store(moving: setting.path, as: ItemMetadata("key")) == .refused(.alreadyPromoted))
-        #expect(isOver.value > 0)
-        #expect(try isSame(Data(contentsOf: setting.file), Self.content))
-        #expect(try !engine.isCached(ItemKey("key").hash))
     }
 
     @Test(arguments: ["link", "pipe", "folder", "missing", "..", "folder/.."])
@@ -362,22 +340,4 @@ extension CacheError {
 extension SmallVolume {
     /// Those whose files can share blocks.
     static let cloning = all.filter { [.xfs, .btrfs].contains($0) }
-
-    /// Whether files in a folder can share blocks, found out by doing it.
-    static func hasClones(_ folder: URL) throws -> Bool {
-        let live = LiveFileSystem()
-        let folder = try live.open(FilePath(folder.path), in: .workingDirectory, .directory)
-        defer { live.close(folder) }
-        let file = try live.open("clone of this", in: folder, .createNew([.ownerReadWrite]))
-        defer { live.close(file) }
-        try live.unlink("clone of this", in: folder)
-        do {
-            try live.clone(file, to: "clone", in: folder, permissions: [.ownerReadWrite])
-        } catch {
-            guard error.isUnsupported || error.errno == .noSuchFileOrDirectory else { throw error }
-            return false
-        }
-        try live.unlink("clone", in: folder)
-        return true
-    }
 }
