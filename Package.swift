@@ -155,7 +155,7 @@ let package = Package(
                 "testprograms",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ], exclude: ["Ledger/EarlierContainer"]),
+            ], exclude: ["Record/EarlierContainer"]),
         // A server on loopback that can misbehave in every way that the downloader must stand.
         .target(
             name: "HTTPTestServer", dependencies: ["FileSystemTestSupport"], path: "Tests/HTTPTestServer"),

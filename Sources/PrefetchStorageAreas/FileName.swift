@@ -235,9 +235,9 @@ struct NameParts {
     }
 }
 
-extension Substring {
+extension StringProtocol where SubSequence == Substring {
     /// The longest prefix of whole characters that fits into `limit` bytes of UTF-8.
-    fileprivate func prefix(bytes limit: Int) -> Substring {
+    package func prefix(bytes limit: Int) -> Substring {
         var length = 0
         return prefix { character in
             length += character.utf8.count

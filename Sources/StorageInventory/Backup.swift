@@ -91,7 +91,7 @@ extension FileInventory {
         switch file.kind {
         case .item, .partial, .journal: return .missed
         case .quarantined, .staged, .catalog, .lock, .tag: return .remade
-        case .ledger, .configuration, .history: return .lost
+        case .record, .configuration: return .lost
         case .promoted, .foreign, .link, .special: break
         }
         let recorded = ledgerEntry(of: file)

@@ -86,7 +86,7 @@ extension Checkup {
         let files = self.files { !$0.isBackedUp && !$0.exclusions.contains(.area) }.filter { index in
             let file = self.file(index)
             switch file.kind {
-            case .ledger, .configuration, .history: return true
+            case .record, .configuration: return true
             case .promoted where file.isBackupIntended: return true
             case .promoted, .foreign: return file.isWhereBackedUp && irreplaceability(of: index) != nil
             default: return false

@@ -61,7 +61,7 @@ package struct InventoryFile: Sendable {
 /// Raw values are printed by `cachectl inventory --json` and never change meaning.
 package enum FileKind: String, Sendable, Hashable, CaseIterable {
     case item, partial, journal, quarantined, promoted, staged
-    case catalog, ledger, configuration, history, lock, tag
+    case catalog, record, configuration, lock, tag
     /// A file that the cache did not create.
     case foreign
     /// A symbolic link, whose target is not examined; and a socket, a pipe or a device.

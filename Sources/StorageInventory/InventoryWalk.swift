@@ -265,10 +265,9 @@ extension FileKind {
             case .lock: .lock
             case .quarantined: .quarantined
             case .staged, .aside: .staged
-            case .ledger: .ledger
+            case .record: .record
             case .catalog: .catalog
             case .configuration: .configuration
-            case .history: .history
             }
     }
 }

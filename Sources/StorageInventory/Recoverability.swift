@@ -64,7 +64,7 @@ extension Checkup {
         let file = file(index)
         switch file.kind {
         case .item, .partial, .journal, .quarantined, .catalog: return .recoverable("it is in the cache")
-        case .ledger, .configuration, .history: return .irreplaceable("the cache keeps it for good")
+        case .record, .configuration: return .irreplaceable("the cache keeps it for good")
         default: break
         }
         // Only what was promoted has an entry in the ledger.

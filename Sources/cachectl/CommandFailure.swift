@@ -105,9 +105,9 @@ struct CommandFailure: Error, Hashable {
         case .fileSystem(let error) where error.isOutOfSpace: "; make room on the volume and try again"
         case .database(name: "catalog", _):
             "; try again; if it keeps failing with nothing else wrong, remove catalog.sqlite, which is rebuilt from the items"
-        case .database(name: "ledger", _):
+        case .database(name: "record", _):
             "; nothing is stored or opened without it: try again; if it is damaged, and only then, restore "
-                + "ledger.sqlite from a backup"
+                + "record.sqlite from a backup"
         default: ""
         }
     }

@@ -2,7 +2,9 @@ internal import SystemPackage
 
 extension FilePath {
     /// The files on which SQLite has locks.
-    private static let databases: Set<String> = ["catalog.sqlite", "ledger.sqlite", "ledger.sqlite-shm"]
+    private static let databases: Set<String> = [
+        "catalog.sqlite", "record.sqlite", "record.sqlite-shm", "ledger.sqlite",
+    ]
 
     /// Ends the test when this is a database: closing any descriptor of it would release the locks that SQLite has in this
     /// process, so nothing but SQLite may open it.

@@ -28,7 +28,7 @@ import Testing
 
     /// Before the walk looks into a folder of opened files; and when it is over, before the ledger is read.
     @Test(arguments: [
-        ("entries", "files"), ("entries", "Documents"), ("attributes", "ledger.sqlite"),
+        ("entries", "files"), ("entries", "Documents"), ("attributes", "record.sqlite"),
     ])
     func whatIsOpenedMeanwhileIsNeitherAbandonedNorMissing(kind: String, name: String) throws {
         let opens = Mutex(0)

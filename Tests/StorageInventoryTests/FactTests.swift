@@ -83,13 +83,13 @@ import Testing
             key: "fresh", source: "feed-a", destination: .documents("Fresh.txt", backup: .include))
         _ = try await cache.store(content("fresh"), as: item)
         _ = try await cache.open("fresh")
-        let log = container.url("Library/Application Support/PrefetchCache/ledger.sqlite-wal")
+        let log = container.url("Library/Application Support/PrefetchCache/record.sqlite-wal")
         #expect(FileManager.default.fileExists(atPath: log.path))
         let inventory = try container.inventory()
         #expect(inventory.files.contains { $0.kind == .promoted && $0.facts?.key == "fresh" })
         #expect(inventory.problems == [])
         // The app may have brought its log into the file meanwhile; this one stays as it is.
-        let path = container.url("Library/Application Support/PrefetchCache/ledger.sqlite").path
+        let path = container.url("Library/Application Support/PrefetchCache/record.sqlite").path
         let ledger = try DatabaseQueue(path: path)
         try await ledger.writeWithoutTransaction { database in
             try database.execute(
@@ -107,7 +107,7 @@ import Testing
 
     @Test func anUnreadableLedgerIsAProblemAndNoFindingFollowsFromIt() throws {
         try Data(repeating: 7, count: 8192).write(
-            to: container.url("Library/Application Support/PrefetchCache/ledger.sqlite"))
+            to: container.url("Library/Application Support/PrefetchCache/record.sqlite"))
         let inventory = try container.inventory()
         #expect(!inventory.isLedgerKnown)
         #expect(inventory.problems.count == 1)
@@ -138,7 +138,7 @@ import Testing
         let kinds = Dictionary(grouping: try container.inventory().files, by: \.kind).mapValues(\.count)
         let expected: [FileKind: Int] = [.item: 2, .promoted: 2, .tag: 1, .foreign: 2]
         for (kind, count) in expected { #expect(kinds[kind] == count, "\(kind)") }
-        #expect(kinds[.catalog] != nil && kinds[.ledger] != nil)
+        #expect(kinds[.catalog] != nil && kinds[.record] != nil)
     }
 
     // MARK: By what means a file is left out

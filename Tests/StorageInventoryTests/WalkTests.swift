@@ -36,7 +36,7 @@ import Testing
     @Test func aBackupIsWhatIsNeitherMarkedNorInAnAreaThatIsLeftOut() throws {
         let inventory = try container.inventory()
         let totals = InventoryTotals(of: inventory)
-        let own = inventory.files.filter { $0.kind == .history || $0.name.string == "ledger.sqlite" }
+        let own = inventory.files.filter { $0.kind == .record }
             .reduce(0) { $0 + $1.length }
         let (letter, preferences, film) = (12, 7, content("film").count)
         #expect(totals.backupLength == Int64(letter + preferences + film) + own)

@@ -119,7 +119,7 @@ import Testing
         try container.write("", to: "Documents")
         try await run(Self.lines("open k → cannotCreate\nconfigure --storing off\nput l - → refused"))
         let roots = ["Caches", "Application Support"].map { "Library/\($0)/PrefetchCache" }
-        try container.write("no ledger", to: roots[1] + "/ledger.sqlite")
+        try container.write("no ledger", to: roots[1] + "/record.sqlite")
         try await run(Self.lines("open k → inputOutput"))
         try Data("{".utf8).write(to: container.configurationFile)
         try await run(Self.lines("capacity → configuration"))

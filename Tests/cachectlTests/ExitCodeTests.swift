@@ -72,7 +72,7 @@ import Testing
         #expect(CommandFailure(CacheError.fileSystem(error)) == CommandFailure(.success, nil))
     }
 
-    @Test(arguments: ["catalog", "ledger"])
+    @Test(arguments: ["catalog", "record"])
     func aDatabaseThatFailsComesWithAdvice(name: String) {
         let failure = CommandFailure(CacheError.database(name: name, message: "no"))
         #expect(failure.message?.contains("\(name).sqlite") == true)

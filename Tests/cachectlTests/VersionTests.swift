@@ -20,7 +20,7 @@ import Testing
         let lines = outcome.text.split(separator: "\n")
         try #require(lines.count == 2)
         #expect(lines[0].wholeMatch(of: /cachectl (\d+\.\d+\.\d+)(, commit [0-9a-f]+(-dirty)?)?/) != nil)
-        #expect(lines[1].hasPrefix("formats: item 1, partial item 1, ledger "))
+        #expect(lines[1].hasPrefix("formats: item 1, partial item 1, record "))
         #expect(lines[1].hasSuffix(", JSON \(JSON.schemaVersion)"))
     }
 

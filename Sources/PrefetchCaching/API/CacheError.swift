@@ -168,7 +168,7 @@ extension CacheError: CustomStringConvertible {
             "the path \(path) is too long: with all links resolved it has \(bytes) bytes, and SQLite opens at most "
                 + "\(limit); give the cache a container with a shorter path"
         case .newerLedger(let version):
-            "the ledger has version \(version), which is newer than \(LedgerSchema.version); update the software"
+            "the ledger has version \(version), which is newer than \(RecordSchema.version); update the software"
         case .tooManyPins(let openFiles):
             "no further item can be pinned: a pin holds a file open, and this process may have \(openFiles) open; "
                 + "release pins, or raise the limit (ulimit -n)"

@@ -61,7 +61,7 @@ public struct JournalEntry: Hashable, Sendable {
     public var departure: Departure? { [.opened, .left].contains(kind) ? Departure(rawValue: reason) : nil }
 
     /// A text as it is kept: one that is too long is cut.
-    package static func kept(_ text: String) -> String { text.prefix(bytes: longestText) }
+    package static func kept(_ text: String) -> String { String(text.prefix(bytes: longestText)) }
 }
 
 /// A part of the journal: what happened to the cache, in all processes, and why.
@@ -75,7 +75,9 @@ public struct Journal: Hashable, Sendable {
     public let isComplete: Bool
 }
 
-/// A position between two entries of the journal of a cache, valid as long as the process runs.
+/// A position between two entries of the journal of a cache.
 public struct JournalPosition: Hashable, Sendable {
-    let log: SharedLog.Position?
+    /// Of the journal since it was emptied last; `nil` before there is one.
+    let epoch: Int64?
+    let number: Int64
 }

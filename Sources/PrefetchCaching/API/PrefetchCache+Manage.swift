@@ -160,14 +160,13 @@ extension PrefetchCache {
     /// ```
     ///
     /// - Parameter position: Where an earlier part ended; `nil` for everything that is kept.
-    /// - Throws: ``CacheError/fileSystem(_:)``; ``CacheError/configuration(_:)`` when a newer version has written the
-    ///   journal.
-    /// - Complexity: Reads what follows the position, of a file of at most 1 MiB.
+    /// - Throws: ``CacheError/fileSystem(_:)``; ``CacheError/newerLedger(version:)``.
+    /// - Complexity: Reads what follows the position, of at most 1 MiB.
     public func journal(after position: JournalPosition? = nil) async throws(CacheError) -> Journal {
         try await run { engine throws(CacheError) in try engine.journal(after: position) }
     }
 
-    /// Sets all figures to 0, for all processes. The cache itself stays as it is.
+    /// Sets all figures to 0 and empties the journal, for all processes. The cache itself stays as it is.
     ///
     /// - Throws: ``CacheError/fileSystem(_:)``, ``CacheError/busy(_:by:)``.
     public func resetHistory() async throws(CacheError) {

@@ -7,8 +7,7 @@ extension PrefetchCache {
     /// The newest version of each format that this package writes. It reads these and all older ones.
     package static let formatVersions: [(format: String, version: Int)] = [
         ("item", Int(ItemFooter.version)), ("partial item", Int(PartialJournal.version)),
-        ("ledger", LedgerSchema.version), ("catalog", CatalogSchema.version),
-        ("journal", Int(JournalWriter.version)), ("history", Int(History.version)),
+        ("record", RecordSchema.version), ("catalog", CatalogSchema.version),
         ("configuration", CacheConfiguration.schemaVersion),
     ]
 }

@@ -29,7 +29,7 @@ final class SimulatedCache: Sendable {
         let folders = try CacheFolders(areas: areas, fileSystem: environment.fileSystem)
         let charge = ChargedLength(blockSize: 4096)
         let events = EventHub()
-        history = History(in: nil, environment) { _ in false }
+        history = History(in: nil, environment, promotedKeys: nil)
         evictor = Evictor(
             files: files, rules: .fixed(policy), history: history, environment: environment, events: events)
         catalog = Catalog(

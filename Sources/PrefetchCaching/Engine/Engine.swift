@@ -19,7 +19,7 @@ internal import SystemPackage
 /// | ``Catalog/file``, then the catalog's queue and SQLite's own lock | opening the catalog; a transaction |
 /// | `flock` of items and partials, never waited for in a transaction | leases, claims, a partial under way |
 /// | ``ItemLocks``, one stripe at a time | placing or removing a file and noting it |
-/// | ``Ledger``: its turn, the folder's `flock`, the open file | a change; a read takes only the last |
+/// | ``Record``: its turn, the folder's `flock`, the open file | a change; a read takes only the last |
 /// | all other mutexes | a few instructions; in ``WriterSession`` its file, too |
 final class Engine: Sendable {
     let environment: CacheEnvironment
@@ -56,7 +56,7 @@ final class Engine: Sendable {
     /// Opens the cache and recovers from a crash. The catalog is opened only when it is first needed.
     ///
     /// - Parameters:
-    ///   - ledger: `nil` for the one in Application Support.
+    ///   - ledger: `nil` for that of the record in Application Support.
     ///   - isRecovering: Whether to recover from a crash.
     ///   - events: Those of the cache, which outlive an engine that is closed to be suspended.
     init(
@@ -72,7 +72,7 @@ final class Engine: Sendable {
         }
 
         try areas.caches.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.catalog)
-        try areas.applicationSupport.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.ledger)
+        try areas.applicationSupport.pushing(CacheLayout.root).requireRoom(forDatabase: CacheLayout.record)
         let support = try SupportFolders(areas: areas, fileSystem: fileSystem)
         folders = try CacheFolders(areas: areas, fileSystem: fileSystem, patience: patience())
         codecs = CodecPool(parallelism: environment.parallelism)
@@ -89,11 +89,10 @@ final class Engine: Sendable {
         self.ledger =
             ledger
             ?? Ledger(
-                in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root), patience())
-        promotedKeys = PromotedKeys(self.ledger, now: environment.now)
-        history = History(in: support.root, environment) { [promotedKeys] key throws(CacheError) in
-            try promotedKeys.entry(for: key.hash) != nil
-        }
+                record: Record(
+                    in: support.root, at: areas.applicationSupport.pushing(CacheLayout.root), patience()))
+        promotedKeys = PromotedKeys(self.ledger)
+        history = History(in: self.ledger.database, environment, promotedKeys: promotedKeys)
         evictor = Evictor(
             files: cataloged, rules: .following(watch), history: history, environment: environment,
             events: events)
@@ -231,7 +230,7 @@ final class Engine: Sendable {
 
     /// Whether there is anything that ``maintain()`` should do before long.
     var needsMaintenance: Bool {
-        ledger.needsCheckpoint || history.hasUnsaved
+        ledger.database?.needsCheckpoint == true || history.hasUnsaved
             || catalog.inMemory { !$0.pending.isEmpty || $0.allowance.free > 0 || $0.allowance.reserved > 0 }
     }
 
@@ -267,9 +266,10 @@ final class Engine: Sendable {
     /// budget, the volume and the ledger.
     func maintain() throws(CacheError) {
         defer { history.save() }
-        for pressure in try admission.maintain(reclaiming: settleDead()) { events.note(pressure) }
-        try ledger.checkpoint()
+        // First: it takes room that the budget must not count on.
         keepSpareRoom()
+        for pressure in try admission.maintain(reclaiming: settleDead()) { events.note(pressure) }
+        try ledger.database?.checkpoint()
         let now = environment.uptime()
         lastMaintenance.withLock { $0 = now }
     }
@@ -324,9 +324,9 @@ final class Engine: Sendable {
         do {
             hasLeft = try catalog.close()
         } catch {
-            try ledger.close()
+            try ledger.database?.close()
             throw error
         }
-        try ledger.close()
+        try ledger.database?.close()
     }
 }

@@ -118,7 +118,7 @@ extension Engine {
     func journal(after position: JournalPosition?) throws(CacheError) -> Journal {
         try catalog.reading { _ in }
         history.save()
-        return try history.journal.read(after: position)
+        return try history.journal(after: position)
     }
 
     func capacity(available: Int64? = nil) throws(CacheError) -> CapacityReport {

@@ -76,9 +76,7 @@ package enum CacheFile: Hashable, Sendable {
     case stagedJournal(of: FilePath.Component)
     /// A file of the user's that was moved aside, and is moved back when the cache is opened.
     case aside
-    case ledger, catalog, configuration
-    /// The sums, or the journal, of what happened.
-    case history
+    case record, catalog, configuration
 
     /// - Returns: `nil` for a name that the cache does not use there.
     package init?(_ name: FilePath.Component, in folder: CacheFolder) {
@@ -117,17 +115,13 @@ package enum CacheFile: Hashable, Sendable {
             self = .catalog
         case .supportRoot:
             let configuration = CacheLayout.configuration.string
-            if [CacheLayout.ledger, "\(CacheLayout.ledger)-journal", "\(CacheLayout.ledger)-shm"].contains(
-                text)
-                || text == CacheLayout.ledgerLog
-            {
-                self = .ledger
+            let names = [CacheLayout.record, EarlierRecord.ledger].flatMap { name in
+                ([""] + CacheLayout.databaseSides).map { name + $0 }
+            }
+            if names.contains(text) || EarlierRecord.logs.contains(FilePath(text)) {
+                self = .record
             } else if text == configuration || text == ".\(configuration).new" {
                 self = .configuration
-            } else if [CacheLayout.history.string, CacheLayout.journal.string].contains(where: {
-                text == $0 || text == ".\($0).new"
-            }) {
-                self = .history
             } else {
                 return nil
             }

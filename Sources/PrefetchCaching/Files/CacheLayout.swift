@@ -14,13 +14,11 @@ enum CacheLayout {
     static let catalog = "catalog.sqlite"
 
     // In Application Support: durable.
-    static let ledger = "ledger.sqlite"
-    static let ledgerLog = "ledger.sqlite-wal"
+    static let record = "record.sqlite"
+    static let recordLog = "record.sqlite-wal"
     static let staging = FilePath("staging")
     static let files = FilePath("files")
     static let configuration = FilePath.Component("configuration.json")
-    static let history = FilePath.Component("history")
-    static let journal = FilePath.Component("journal")
 
     /// The staging folder for a destination on another volume than Application Support.
     static let foreignStaging = FilePath(".PrefetchCache-staging")

@@ -183,6 +183,7 @@ final class Catalog: Sendable {
     /// grants in the old ones are forfeited: the free part is given up, and the reserved part is entered into the new
     /// catalog before anything else is granted.
     func beginWriting() throws(CacheError) {
+        if !session.isWriter { history.prepare() }
         try session.begin(forfeit)
     }
 

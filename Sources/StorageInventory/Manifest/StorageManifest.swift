@@ -172,10 +172,9 @@ extension FileKind {
         case .quarantined: ("a damaged item", "the cache set it aside, so that it is never served")
         case .staged: ("an opened item on its way", "it becomes the user's file when it is complete")
         case .catalog: ("the cache's index", "it says what was used when; it is rebuilt if it is lost")
-        case .ledger: ("the cache's ledger", "it says which items were opened, and where their files are")
+        case .record:
+            ("the cache's record", "it says which items were opened, and what prefetching was worth")
         case .configuration: ("the cache's settings", "the app and cachectl agree on its limits by them")
-        case .history:
-            ("the cache's history or journal", "it says what happened, and what prefetching was worth")
         case .lock: ("a lock file", "processes that use the cache agree by it")
         case .tag: ("a cache directory tag", "it tells backup programs to leave the folder out")
         case .promoted, .foreign, .link, .special: nil

@@ -10,7 +10,6 @@ struct FuzzTarget: Sendable {
     static let all: [FuzzTarget] = [
         FuzzTarget(name: "item", run: fuzzItem),
         FuzzTarget(name: "journal", run: fuzzJournal),
-        FuzzTarget(name: "events", run: fuzzEvents),
         FuzzTarget(name: "catalog", run: fuzzCatalog),
         FuzzTarget(name: "user-dirs", run: fuzzUserDirectories),
         FuzzTarget(name: "command-line", run: fuzzCommandLine),

@@ -62,8 +62,8 @@ import Testing
             let engine = try container.engine()
             try engine.store(noise(1000), "k")
             _ = try engine.open("k")
-            let ledger = container.ledger
-            let files = [ledger, container.support.appending(path: "ledger.sqlite-shm")]
+            let ledger = container.record
+            let files = [ledger, container.support.appending(path: "record.sqlite-shm")]
             let reader = try DatabaseQueue(path: ledger.path)
             try reader.read { database in
                 #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM promotion") == 1)

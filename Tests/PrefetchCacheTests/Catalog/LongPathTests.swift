@@ -13,7 +13,7 @@ import Testing
 
         /// The area's part of the path is filled up so that the database's path has this many bytes.
         func area(in root: URL, length: Int) -> FilePath {
-            let below = "/PrefetchCache/" + (self == .catalog ? CacheLayout.catalog : CacheLayout.ledger)
+            let below = "/PrefetchCache/" + (self == .catalog ? CacheLayout.catalog : CacheLayout.record)
             var path = root.path
             while true {
                 let rest = length - below.utf8.count - path.utf8.count

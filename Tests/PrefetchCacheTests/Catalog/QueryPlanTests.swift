@@ -43,7 +43,7 @@ import Testing
         _ = try engine.open("Doc.txt")
         try engine.close()
 
-        let path = container.ledger.path
+        let path = container.record.path
         let plans = try DatabaseQueue(path: path).read { database in
             try [LedgerEntry.placeOfAnother, LedgerEntry.upsert].map { statement in
                 try Row.fetchAll(

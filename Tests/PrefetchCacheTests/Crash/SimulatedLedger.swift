@@ -12,19 +12,7 @@ struct SimulatedLedger: PromotionLedger {
     var unflushed: Set<LedgerEntry.State> = []
     var omitted: Set<LedgerEntry.State> = []
 
-    func fingerprint() -> LedgerFingerprint? {
-        let records = fileSystem.records
-        guard !records.isEmpty else { return nil }
-        return LedgerFingerprint(
-            file: FileAttributes(
-                kind: .regular, identity: .init(device: 1, inode: 0), length: Int64(records.count),
-                allocated: 0, linkCount: 1, owner: fileSystem.userID, permissions: [.ownerReadWrite],
-                modified: Int64(records.hashValue)))
-    }
-
-    var needsCheckpoint: Bool { false }
-
-    func checkpoint() {}
+    var database: Record? { nil }
 
     func entry(for hash: KeyHash) -> LedgerEntry? { fileSystem.records[hash.hexadecimal]?.entry }
 
@@ -83,8 +71,6 @@ struct SimulatedLedger: PromotionLedger {
         entry.state = new.state
         return entry
     }
-
-    func close() {}
 
     private var all: [LedgerEntry] { fileSystem.records.sorted { $0.key < $1.key }.compactMap(\.value.entry) }
 }

@@ -15,15 +15,16 @@ import Testing
         "read": ["open": 1, "lock": 1, "read": 1],
         "open": [
             "open": 7, "read": 1, "write": 2, "rename": 3, "unlink": 1, "synchronize": 2, "lock": 4,
-            "attributes": 15,
+            "attributes": 19,
             "extendedAttribute": 1, "noDump": 2, "sqlite-write": 6, "sqlite-lock": 14,
         ],
         // Of four items.
         "evict": [
-            "open": 6, "read": 3, "write": 5, "unlink": 4, "resize": 2, "lock": 6, "attributes": 21,
-            "sqlite-open": 1, "sqlite-write": 38, "sqlite-lock": 10,
+            "open": 5, "read": 1, "write": 3, "unlink": 4, "lock": 5, "attributes": 19, "volume": 1,
+            "access": 1,
+            "sqlite-open": 1, "sqlite-write": 42, "sqlite-lock": 16,
         ],
-        "statistics": ["open": 1, "read": 1, "entries": 1, "attributes": 4, "sqlite-lock": 5],
+        "statistics": ["entries": 1, "attributes": 4, "sqlite-lock": 7],
     ]
 
     @Test func everyCallCostsWhatItDid() throws {

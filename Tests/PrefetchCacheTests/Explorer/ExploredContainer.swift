@@ -99,7 +99,6 @@ final class ExploredContainer: Sendable {
         let name = URL(filePath: path).lastPathComponent
         let ignored = [".sqlite", ".sqlite-wal", ".sqlite-shm", ".sqlite-journal", ".lock", ".json", ".TAG"]
         if ignored.contains(where: name.hasSuffix) || path.contains("PrefetchCache/items/") { return [] }
-        if ["history", "journal"].contains(name) { return [] }
         let content = try Data(contentsOf: root.appending(path: path))
         return ["\(path): \(ExploredContent.name(of: content))"]
     }

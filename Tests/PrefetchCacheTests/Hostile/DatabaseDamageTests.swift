@@ -16,7 +16,7 @@ import Testing
         func file(in container: TemporaryContainer) -> URL {
             switch self {
             case .catalog: container.catalog
-            case .ledger: container.support.appending(path: CacheLayout.ledger)
+            case .ledger: container.support.appending(path: CacheLayout.record)
             }
         }
     }

@@ -138,7 +138,7 @@ import Testing
     // MARK: SQLite
 
     /// A call of SQLite's fails, of the catalog or of the ledger, which do not go through our file system.
-    @Test(arguments: [CacheLayout.catalog, CacheLayout.ledger])
+    @Test(arguments: [CacheLayout.catalog, CacheLayout.record])
     func neitherIsAnythingWhereADatabaseFails(database: String) throws {
         var record = AttackRecord("disk.faults-of-sqlite", of: "runs of everything of which a call fails")
         let calls = try run(database, EIO, calls: 0..<0).calls

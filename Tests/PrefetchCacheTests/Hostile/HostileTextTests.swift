@@ -12,7 +12,7 @@ import Testing
     private static let paths = [
         "../../../etc/passwd", "/etc/passwd", "..", ".", "a/../../b", "~/x", "..\\..\\windows",
         "file:///etc/passwd",
-        "items/../catalog.sqlite", "ledger.sqlite", ".PrefetchCache-staging", "CACHEDIR.TAG", "a//b", "a/",
+        "items/../catalog.sqlite", "record.sqlite", ".PrefetchCache-staging", "CACHEDIR.TAG", "a//b", "a/",
         "-rf",
     ]
     private static let queries = [

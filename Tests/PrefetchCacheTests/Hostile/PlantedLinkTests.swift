@@ -46,7 +46,7 @@ import Testing
 
     @Test(arguments: ["Library/Caches", "Library/Application Support"], ["file", "nobody"])
     func inThePlaceOfADatabaseItIsAnErrorThatNamesIt(area: String, target: String) throws {
-        let name = area == "Library/Caches" ? CacheLayout.catalog : CacheLayout.ledger
+        let name = area == "Library/Caches" ? CacheLayout.catalog : CacheLayout.record
         let place = container.root.appending(path: "\(area)/PrefetchCache/\(name)")
         try plant(place, to: outside.root.appending(path: target))
         expectError(naming: name) {
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// SQLite would follow it, and make or empty the file that it leads to.
-    @Test(arguments: [CacheLayout.catalog, CacheLayout.ledger], CacheLayout.databaseSides)
+    @Test(arguments: [CacheLayout.catalog, CacheLayout.record], CacheLayout.databaseSides)
     func inThePlaceOfASideFileItIsAnErrorThatNamesIt(database: String, side: String) throws {
         let folder = database == CacheLayout.catalog ? container.caches : container.support
         let place = folder.appending(path: database + side)
@@ -81,11 +81,11 @@ import Testing
     /// Each name has a journal of its own, and what is written under one of them is in all.
     @Test func aLedgerWithASecondNameIsAnErrorThatNamesIt() throws {
         _ = try container.engine().open(key)
-        let ledger = container.support.appending(path: CacheLayout.ledger)
+        let ledger = container.support.appending(path: CacheLayout.record)
         let second = outside.root.appending(path: "second")
         try FileManager.default.linkItem(at: ledger, to: second)
         let before = try Data(contentsOf: second)
-        expectError(naming: CacheLayout.ledger) { _ = try container.engine().open(key) }
+        expectError(naming: CacheLayout.record) { _ = try container.engine().open(key) }
         #expect(try Data(contentsOf: second) == before)
         try second.remove()
         #expect(try container.engine().open(key).value != nil)
@@ -129,7 +129,7 @@ import Testing
     }
 
     /// SQLite would wait for somebody who writes to it.
-    @Test(arguments: [CacheLayout.catalog, CacheLayout.ledger], CacheLayout.databaseSides)
+    @Test(arguments: [CacheLayout.catalog, CacheLayout.record], CacheLayout.databaseSides)
     func aPipeInThePlaceOfASideFileIsAnErrorAndNobodyWaits(_ database: String, _ side: String) throws {
         let folder = database == CacheLayout.catalog ? container.caches : container.support
         let place = folder.appending(path: database + side)

@@ -46,11 +46,9 @@ extension AttackedWork.Step {
 
 extension Operation {
     /// Whether nothing can be stored or handed over without it. In a lock file stands only how much a process may hold; the
-    /// ledger's log is made longer ahead of need, and what is written to it is SQLite's own; and what happened to items costs
-    /// the history when it cannot be noted, and nothing else.
+    /// record's log is made longer ahead of need, and what is written to it is SQLite's own.
     fileprivate var isOfContent: Bool {
-        let others = [CacheLayout.ledgerLog, CacheLayout.history.string, CacheLayout.journal.string]
-        return [.write, .resize, .synchronize].contains(kind) && !name.hasSuffix(".lock")
-            && !others.contains(name)
+        [.write, .resize, .synchronize].contains(kind) && !name.hasSuffix(".lock")
+            && name != CacheLayout.recordLog
     }
 }

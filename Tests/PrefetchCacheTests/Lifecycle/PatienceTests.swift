@@ -91,7 +91,7 @@ import Testing
 
     /// As after this process was stopped, too: when the time is found to be up, nobody holds the lock any longer.
     @Test func aLockThatWasReleasedJustInTimeIsTaken() throws {
-        let holder = try DatabaseHolder(container.root.appending(path: "ledger.sqlite"))
+        let holder = try DatabaseHolder(container.root.appending(path: "record.sqlite"))
         let begin = Mutex<Int?>(nil)
         let patience = Patience(
             uptime: { [clock] in
@@ -104,19 +104,19 @@ import Testing
                 if isUp { #expect(throws: Never.self) { try holder.letGo() } }
                 return .seconds(now)
             })
-        let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience)
+        let ledger = Ledger(record: Record(in: folder, at: FilePath(container.root.path), patience))
         try ledger.put(entry("first"))
         try holder.hold()
         begin.withLock { $0 = clock.now + 1 }
         try ledger.put(entry("second"))
-        try ledger.close()
+        try ledger.record.close()
     }
 
     /// The lock of the folder is free; it is SQLite that waits for a process which was stopped in the middle of a change.
     @Test func nobodyWaitsAgainForALedgerThatSQLiteCouldNotChange() throws {
-        let ledger = Ledger(in: folder, at: FilePath(container.root.path), patience())
+        let ledger = Ledger(record: Record(in: folder, at: FilePath(container.root.path), patience()))
         try ledger.put(entry("first"))
-        let stopped = try DatabaseHolder(container.root.appending(path: "ledger.sqlite"))
+        let stopped = try DatabaseHolder(container.root.appending(path: "record.sqlite"))
         /// The seconds that a change waits in vain.
         func change(_ key: ItemKey = "second") throws -> Int {
             let start = clock.now
@@ -134,7 +134,7 @@ import Testing
         try stopped.hold()
         #expect(try change("third") >= 5)
         try stopped.letGo()
-        try ledger.close()
+        try ledger.record.close()
     }
 
     private func entry(_ key: ItemKey) throws -> LedgerEntry {

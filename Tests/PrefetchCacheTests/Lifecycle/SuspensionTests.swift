@@ -55,7 +55,7 @@ import Testing
             _ = try await cache.claim("claimed")
 
             let before = try HeldFiles(of: container)
-            for name in ["ledger.sqlite", ".lock", ".chunks", ".claim", item] {
+            for name in ["record.sqlite", ".lock", ".chunks", ".claim", item] {
                 #expect(before.files.contains { $0.hasSuffix(name) }, "\(name) in \(before)")
             }
             #expect(before.locks.count >= 5, "\(before)")
@@ -411,7 +411,7 @@ import Testing
         _ = try engine.open("key")
         try engine.close()
         let call = Task { try await cache.promotedFiles() }
-        try container.ledger.execute(sql: "PRAGMA user_version = 99")
+        try container.record.execute(sql: "PRAGMA user_version = 99")
         try await cache.resume()
         await #expect(throws: CacheError.newerLedger(version: 99)) { try await call.value }
         try await cache.close()

@@ -153,7 +153,7 @@ import Testing
         try engine.store(prose(1000), "third")
         _ = try engine.open("third")
         let marks = try LiveFileSystem().open(
-            FilePath(container.support.appending(path: "ledger.sqlite-shm").path), in: .workingDirectory,
+            FilePath(container.support.appending(path: "record.sqlite-shm").path), in: .workingDirectory,
             .readWrite)
         // Not before: it takes all locks of this process on the file, those of SQLite among them.
         defer { LiveFileSystem().close(marks) }

@@ -111,7 +111,7 @@ import Testing
         let ours = try open("ours", as: "ours.txt", .exclude, first)
         let theirs = try open("theirs", as: "theirs.txt", .exclude, first)
         try first.close()
-        try container.ledger.execute(
+        try container.record.execute(
             sql: "UPDATE promotion SET origin = 0; UPDATE promotion SET inode = 1 WHERE key = 'theirs'")
         let engine = try container.engine()
         let report = try purge(engine)

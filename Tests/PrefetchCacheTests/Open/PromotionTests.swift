@@ -88,7 +88,7 @@ import Testing
     @Test func aMissIsNoError() throws {
         let engine = try container.engine()
         #expect(try engine.open("nothing").miss == .absent)
-        #expect(!container.ledger.exists)
+        #expect(!container.record.exists)
     }
 
     @Test func readingDoesNotPromote() throws {

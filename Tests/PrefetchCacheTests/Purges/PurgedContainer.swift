@@ -116,7 +116,7 @@ extension TemporaryContainer {
         #expect(statistics.chargedBytes == (try chargedOnDisk()), comment)
         #expect(try engine.items().count == lengths.count, comment)
         #expect(try engine.capacity().heldBytes == 0, comment)
-        for database in [catalog, support.appending(path: "ledger.sqlite")] {
+        for database in [catalog, support.appending(path: "record.sqlite")] {
             #expect(try Self.faults(of: database) == ["ok"], comment)
         }
         #expect(

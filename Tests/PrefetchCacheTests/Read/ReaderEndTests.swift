@@ -45,12 +45,10 @@ import Testing
         #expect(try engine.content("key") == noise(1000))
         #expect(try engine.content("absent") == nil)
         let catalog = container.catalog
-        let writes = fileSystem.once(before: { $0.kind == .write && $0.name == "history" }) {
-            try catalog.remove()
-        }
+        let writes = fileSystem.once(before: { $0.kind == .lock && $0.name == "." }) { try catalog.remove() }
         try engine.flush()
         #expect(writes.value > 0)
-        let entries = try engine.history.journal.read(after: nil).entries
+        let entries = try engine.history.journal(after: nil).entries
         #expect(entries.filter { $0.kind == .read }.map(\.count) == [1])
         #expect(entries.filter { $0.kind == .missed }.map(\.count) == [1])
         try engine.close()

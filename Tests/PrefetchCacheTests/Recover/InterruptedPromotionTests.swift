@@ -107,7 +107,8 @@ import Testing
         try engine.store(Self.content, key, encoding: .forced(encoding))
 
         let states = Mutex<[String: LedgerEntry.State?]>([:])
-        let ledger = Ledger(in: engine.destinations.support.root, at: FilePath(container.support.path))
+        let ledger = Ledger(
+            record: Record(in: engine.destinations.support.root, at: FilePath(container.support.path)))
         fileSystem.intercept { operation in
             let isPublishing = operation.kind == .rename && operation.newName == "Doc.txt"
             let isRemoving =

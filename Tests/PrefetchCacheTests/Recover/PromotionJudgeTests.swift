@@ -49,7 +49,7 @@ import Testing
 
     @Test func aLedgerThatIsGoneHandsOverOnceMore() throws {
         let found = try faults { container in
-            try container.ledger.remove()
+            try container.record.remove()
         }
         #expect(found.contains(.lost) || found.contains(.duplicated))
     }

@@ -32,7 +32,7 @@ import Testing
         @Test(
             arguments: ["Library/Caches/PrefetchCache/catalog.sqlite"]
                 + ["", "-shm"].map {
-                    "Library/Application Support/PrefetchCache/ledger.sqlite\($0)"
+                    "Library/Application Support/PrefetchCache/record.sqlite\($0)"
                 })
         func aFileThatIsOpenedAndClosedIsNoticed(_ file: String) async throws {
             let report = try await report("--meddling", file)

@@ -88,6 +88,6 @@ extension TemporaryContainer {
         let path = areas.applicationSupport.pushing(CacheLayout.root)
         return try engine(
             fileSystem: watch.fileSystem(), coordinator: watch,
-            ledger: watch.watching(Ledger(in: support.root, at: path)))
+            ledger: watch.watching(Ledger(record: Record(in: support.root, at: path))))
     }
 }

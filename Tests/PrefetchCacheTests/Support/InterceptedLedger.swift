@@ -21,10 +21,7 @@ final class InterceptedLedger: PromotionLedger {
         self.afterReading = afterReading
     }
 
-    func fingerprint() throws(CacheError) -> LedgerFingerprint? {
-        try before("fingerprint", [])
-        return try ledger.fingerprint()
-    }
+    var database: Record? { ledger.database }
 
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
         try before("entry", [])
@@ -62,13 +59,4 @@ final class InterceptedLedger: PromotionLedger {
         try before("make", changes)
         return try ledger.make(changes, flushing: flushing)
     }
-
-    var needsCheckpoint: Bool { ledger.needsCheckpoint }
-
-    func checkpoint() throws(CacheError) {
-        try before("checkpoint", [])
-        try ledger.checkpoint()
-    }
-
-    func close() throws(CacheError) { try ledger.close() }
 }

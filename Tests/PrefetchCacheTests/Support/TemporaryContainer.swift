@@ -68,7 +68,7 @@ final class TemporaryContainer: Sendable {
     var items: URL { caches.appending(path: "items") }
     var incoming: URL { caches.appending(path: "incoming") }
     var quarantine: URL { caches.appending(path: "quarantine") }
-    var ledger: URL { support.appending(path: "ledger.sqlite") }
+    var record: URL { support.appending(path: "record.sqlite") }
     var staging: URL { support.appending(path: "staging") }
 
     func document(_ path: String) -> URL { documents.appending(path: path) }

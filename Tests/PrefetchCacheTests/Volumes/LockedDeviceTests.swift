@@ -106,7 +106,7 @@ import Testing
 
     @Test func aLedgerThatCannotBeReadIsReportedAsLocked() throws {
         let engine = try container.engine()
-        let ledger = container.ledger
+        let ledger = container.record
         try SQLiteFaults.failing(.open, of: ledger, errno: Errno.ofLockedDevice.rawValue) {
             expectLocked { () throws(CacheError) in try engine.open("item") }
         }

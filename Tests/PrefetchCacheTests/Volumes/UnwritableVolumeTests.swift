@@ -44,7 +44,7 @@ struct UnwritableVolumeTests {
             _ = try other.open("opened")
             var kept: [URL: Data] = [:]
             for side in ledger == .withItsLog ? ["", "-wal", "-shm"] : ["", "-wal"] {
-                let file = container.support.appending(path: "ledger.sqlite\(side)")
+                let file = container.support.appending(path: "record.sqlite\(side)")
                 kept[file] = try Data(contentsOf: file)
             }
             try engine.close()

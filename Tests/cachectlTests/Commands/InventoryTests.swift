@@ -212,7 +212,7 @@ import Testing
             addresses == ["Library/Caches/PrefetchCache/junk", "Documents/a%3A%20b/%C3%BC%25%FF.log"])
         try container.write(
             String(repeating: "7", count: 8192),
-            to: "Library/Application Support/PrefetchCache/ledger.sqlite")
+            to: "Library/Application Support/PrefetchCache/record.sqlite")
         let unread = try await sarif(container.cachectl("inventory", "--check", "--sarif"))
         let notices = try checked(unread.invocation["toolExecutionNotifications"], "notification")
         #expect(notices.count == 1, "what cannot be read is in the log, too")

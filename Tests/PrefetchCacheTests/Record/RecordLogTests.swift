@@ -11,7 +11,7 @@ import Testing
 @testable import PrefetchCaching
 
 /// The write-ahead log of the ledger.
-@Suite struct LedgerLogTests {
+@Suite struct RecordLogTests {
     private let container = TemporaryContainer.make()
     private let fileSystem = InterceptingFileSystem()
     private let root: Directory
@@ -20,11 +20,11 @@ import Testing
     init() throws {
         let path = FilePath(container.support.path)
         root = try .openOrCreate(path, permissions: CacheLayout.folderPermissions, in: fileSystem)
-        ledger = Ledger(in: root, at: path)
+        ledger = Ledger(record: Record(in: root, at: path))
     }
 
     private var logLength: Int64? {
-        get throws { try root.fileSystem.attributes(of: "ledger.sqlite-wal", in: root.descriptor)?.length }
+        get throws { try root.fileSystem.attributes(of: "record.sqlite-wal", in: root.descriptor)?.length }
     }
 
     private func entry(_ number: Int) throws -> LedgerEntry {
@@ -50,7 +50,7 @@ import Testing
         let copy = container.root.appending(path: "copy.sqlite")
         for ending in ["", "-wal"] {
             try FileManager.default.copyItem(
-                atPath: container.support.path + "/ledger.sqlite" + ending, toPath: copy.path + ending)
+                atPath: container.support.path + "/record.sqlite" + ending, toPath: copy.path + ending)
         }
         #expect(try copy.integer(sql: "SELECT COUNT(*) FROM promotion") == Int64(count))
     }
@@ -59,8 +59,8 @@ import Testing
     @Test(arguments: [(EIO, true), (EMFILE, true), (ENOSPC, false), (EDQUOT, false)])
     func aLogThatCannotBeOpenedIsReportedUnlessThereIsNoRoomForIt(errno: CInt, isReported: Bool) throws {
         try ledger.put(entry(0))
-        let other = Ledger(in: root, at: FilePath(container.support.path))
-        try SQLiteFaults.failing(.open, of: URL(filePath: container.ledger.path + "-wal"), errno: errno) {
+        let other = Ledger(record: Record(in: root, at: FilePath(container.support.path)))
+        try SQLiteFaults.failing(.open, of: URL(filePath: container.record.path + "-wal"), errno: errno) {
             if isReported {
                 expectError(naming: "SQLite error") { try other.entry(for: entry(0).key) }
             } else {
@@ -69,13 +69,13 @@ import Testing
             }
         }
         #expect(try other.entry(for: entry(0).key) == entry(0))
-        try other.close()
+        try other.record.close()
     }
 
     @Test(arguments: [ENOSPC, EDQUOT])
     func aVolumeWithoutRoomIsNamedAsTheCause(errno: CInt) throws {
         try ledger.put(entry(0))
-        let file = container.ledger
+        let file = container.record
         let noRoom = FileSystemError("write", path: FilePath(file.path), errno: .noSpace)
         try SQLiteFaults.failing(.write, of: URL(filePath: file.path + "-wal"), errno: errno) {
             #expect(throws: CacheError.fileSystem(noRoom)) { try ledger.put(entry(1)) }
@@ -87,18 +87,18 @@ import Testing
     /// What was entered is durable in the log, whatever becomes of the copy.
     @Test func noEntryFailsBecauseTheLogCannotBeCopied() throws {
         try ledger.put(entry(0))
-        try ledger.checkpoint()
-        try SQLiteFaults.failing(.write, of: container.ledger, errno: EIO) {
+        try ledger.record.checkpoint()
+        try SQLiteFaults.failing(.write, of: container.record, errno: EIO) {
             for number in 1..<100 { try ledger.put(entry(number)) }
-            #expect(throws: CacheError.self) { try ledger.checkpoint() }
-            #expect(ledger.needsCheckpoint)
+            #expect(throws: CacheError.self) { try ledger.record.checkpoint() }
+            #expect(ledger.record.needsCheckpoint)
         }
-        try ledger.checkpoint()
+        try ledger.record.checkpoint()
         #expect(try ledger.hashes().count == 100)
     }
 
     @Test func whoeverHasNoRoomForALongLogHasAShortOne() throws {
-        fileSystem.fail(.diskQuotaExceeded) { $0.kind == .write && $0.name == "ledger.sqlite-wal" }
+        fileSystem.fail(.diskQuotaExceeded) { $0.kind == .write && $0.name == "record.sqlite-wal" }
         try ledger.put(entry(0))
         #expect(try ledger.entry(for: entry(0).key) == entry(0))
         #expect(try #require(try logLength) < 64 << 10)
@@ -115,7 +115,7 @@ import Testing
         fileSystem.fail { $0.kind == .lock }
         #expect(throws: CacheError.self) { try ledger.put(entry(1)) }
         #expect(throws: CacheError.self) { try ledger.remove(entry(0)) }
-        #expect(throws: CacheError.self) { try ledger.checkpoint() }
+        #expect(throws: CacheError.self) { try ledger.record.checkpoint() }
         fileSystem.intercept { _ in }
         #expect(try ledger.entry(for: entry(1).key) == nil)
         #expect(try ledger.entry(for: entry(0).key) == entry(0))

@@ -164,7 +164,6 @@ import Testing
         #expect(entries.map { $0.storedAt != nil } == [true, false])
     }
 
-    /// After a reset the file may begin with a record that equals the last one that was read.
     @Test func aResetIsSeenByOtherProcesses() throws {
         let (first, second) = (try engine(), try engine())
         for _ in 0..<3 {
@@ -384,68 +383,21 @@ import Testing
         expect(try self.figures(of: try engine()), [.leftPurged: 4, .wasted: 3])
     }
 
-    // MARK: The file
+    // MARK: The record
 
-    @Test func aDamagedFileCostsTheHistoryOnly() throws {
-        let file = container.support.appending(path: "history")
-        for damage in [Data(), Data([1, 2, 3]), Data(repeating: 0xFF, count: 5000)] {
-            let first = try engine()
-            try store(ItemKey("\(damage.count)"), in: first)
-            try first.close()
-            try damage.write(to: file)
-            let second = try engine()
-            #expect(try second.items().count > 0)
-            try store(ItemKey("\(damage.count)-later"), in: second)
-            expect(try figures(of: second), [.stored: 1])
-            try second.close()
-            expect(try figures(of: try engine()), [.stored: 1])
-        }
-    }
-
-    @Test func anUnfinishedRecordIsCutOff() throws {
-        let first = try engine()
-        try store("a", in: first)
-        try first.close()
-        let file = container.support.appending(path: "history")
-        let whole = try Data(contentsOf: file)
-        try (whole + whole.dropFirst(8).dropLast(3)).write(to: file)
-        let second = try engine()
-        expect(try figures(of: second), [.stored: 1])
-        try store("b", in: second)
-        try second.close()
-        expect(try figures(of: try engine()), [.stored: 2])
-    }
-
-    @Test func aFileOfANewerVersionIsLeftAlone() throws {
-        let first = try engine()
-        try store("a", in: first)
-        try first.close()
-        let file = container.support.appending(path: "history")
-        var bytes = try Data(contentsOf: file)
-        bytes[7] += 1
-        try bytes.write(to: file)
-        let second = try engine()
-        try store("b", in: second)
-        expect(try figures(of: second), [.stored: 1])
-        #expect(throws: CacheError.self) { try second.history.reset() }
-        try second.close()
-        #expect(try Data(contentsOf: file) == bytes)
-    }
-
-    @Test func aFailureOfTheFileFailsNoCall() throws {
-        let fileSystem = InterceptingFileSystem()
-        let engine = try engine(fileSystem)
+    @Test func aFailureOfTheRecordFailsNoCallAndLosesNothing() throws {
+        let engine = try engine()
         try store("a", in: engine)
-        fileSystem.fail(.noSpace) { $0.path?.hasSuffix("/history") == true }
-        try engine.flush()
-        try engine.maintain()
-        expect(try figures(of: engine), [.stored: 1])
-        fileSystem.intercept { _ in }
+        try SQLiteFaults.failing(.write, of: URL(filePath: container.record.path + "-wal"), errno: ENOSPC) {
+            try engine.flush()
+            try engine.maintain()
+            expect(try figures(of: engine), [.stored: 1])
+        }
         try engine.close()
         expect(try figures(of: try self.engine()), [.stored: 1])
     }
 
-    @Test func theFileStaysShort() throws {
+    @Test func theRowsStayFew() throws {
         let history = try engine().history
         for day in 0..<500 {
             for source in 0..<40 {
@@ -460,10 +412,43 @@ import Testing
             history.save()
             clock.advance(days: 1)
         }
-        let file = container.support.appending(path: "history")
-        #expect(try Data(contentsOf: file).count <= 1 << 20)
-        #expect(history.rows().total[.stored] == 500 * 80)
-        #expect(Set(history.rows().figures.keys.map(\.day)).count > 350)
+        let rows = history.rows()
+        #expect(rows.figures.count <= HistoryRows.mostRows)
+        #expect(rows.total[.stored] == 500 * 80)
+        #expect(Set(rows.figures.keys.map(\.day)).count > 350)
+        #expect(
+            try #require(try container.record.integer(sql: "SELECT sum(length(figures)) FROM day")) < 1 << 20)
+    }
+
+    @Test func sourcesThatAreOnlyCanonicallyEquivalentAreTwo() throws {
+        let names = ["cafe\u{301}", "caf\u{E9}"]
+        let engine = try engine()
+        for name in names { try store(ItemKey(name), from: name, in: engine) }
+        try engine.flush()
+        let found = try self.engine().historyRows()
+        #expect(found.sources.count == 2)
+        let history = PrefetchHistory(found, since: nil)
+        #expect(history.bySource.map { Array($0.source.utf8) } == names.map { Array($0.utf8) })
+    }
+
+    @Test func everySumSurvivesTheRecord() throws {
+        let engine = try engine()
+        var figures = PrefetchFigures()
+        for (number, metric) in PrefetchFigures.Metric.allCases.enumerated() {
+            figures[metric] = [1, 127, 128, .max, 300][number % 5]
+        }
+        for source in ["", "ü", String(repeating: "x", count: 500)] {
+            engine.history.add(figures, to: SourceName(source))
+        }
+        let rows = engine.history.rows()
+        engine.history.save()
+        #expect(!engine.history.hasUnsaved)
+        #expect(engine.history.rows() == rows)
+        engine.history.add(figures, to: "")
+        engine.history.save()
+        // What would overflow stays at the largest value.
+        #expect(engine.history.rows().bySource[""]?[.storedBytes] == 254)
+        #expect(engine.history.rows().bySource[""]?[.opened] == .max)
     }
 
     @Test func aClockThatIsWrongForAWhileSpoilsNothing() throws {

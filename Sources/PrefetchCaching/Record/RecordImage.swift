@@ -3,13 +3,13 @@ internal import GRDBSQLite
 internal import PrefetchFileSystem
 internal import SystemPackage
 
-/// The ledger in memory: the content of the file, with what its log adds.
+/// The record in memory: the content of the file, with what its log adds.
 ///
 /// Even for a reader, SQLite creates files next to a database with a write-ahead log, which fails on a full or
 /// read-only volume, and which an inspection must not leave behind. No lock is needed, so a stopped process that holds
 /// the locks blocks no reader.
-enum LedgerImage {
-    /// The ledger cannot be read from its bytes.
+enum RecordImage {
+    /// The record cannot be read from its bytes.
     struct Unavailable: Error, CustomStringConvertible {
         let description: String
     }
@@ -17,19 +17,19 @@ enum LedgerImage {
     /// Retries when the files change between reads. Only two changes in 48, those that restart the log, matter.
     private static let attempts = 100
 
-    /// Reads the ledger.
+    /// Reads the record.
     ///
     /// - Parameter path: The path of the folder.
     /// - Returns: A separate database.
-    /// - Throws: ``Unavailable``, and as ``LedgerSchema/isMissing(in:)``.
+    /// - Throws: ``Unavailable``, and as ``RecordSchema/isCurrent(in:)``.
     static func open(in folder: Directory, at path: FilePath) throws -> DatabaseQueue {
         var configuration = Configuration()
-        configuration.label = "PrefetchCache.ledger.image"
+        configuration.label = "PrefetchCache.record.image"
         DatabaseBytes.leaveTimes()
         let content = try content(in: folder, at: path)
         configuration.prepareDatabase { try DatabaseBytes.load(content, into: $0) }
         let queue = try DatabaseQueue(configuration: configuration).disposable
-        try queue.writeWithoutTransaction { try LedgerSchema.create(in: $0) }
+        try queue.writeWithoutTransaction { try RecordSchema.create(in: $0, folder) }
         return queue
     }
 
@@ -38,9 +38,12 @@ enum LedgerImage {
         guard try folder.fileSystem.attributes(of: path, in: .workingDirectory)?.identity == own else {
             throw FileSystemError("open", path: path, errno: .staleNFSFileHandle)
         }
-        let file = folder.databasePath(CacheLayout.ledger, at: path)
+        let hasRecord =
+            try folder.fileSystem.attributes(
+                of: FilePath(CacheLayout.record), in: folder.descriptor) != nil
+        let name = hasRecord ? CacheLayout.record : EarlierRecord.ledger
         for _ in 0..<attempts {
-            if let content = try contentIfStable(of: file, in: folder) { return content }
+            if let content = try contentIfStable(of: name, in: folder, at: path) { return content }
         }
         throw Unavailable(description: "it changes all the time")
     }
@@ -50,21 +53,24 @@ enum LedgerImage {
     /// changes its header.
     ///
     /// - Returns: `nil` when the log was restarted meanwhile.
-    private static func contentIfStable(of file: String, in folder: Directory) throws -> [UInt8]? {
-        let generation = try log(in: folder, atMost: WriteAheadLog.headerLength)
+    private static func contentIfStable(of name: String, in folder: Directory, at path: FilePath) throws
+        -> [UInt8]?
+    {
+        let file = folder.databasePath(name, at: path)
+        let generation = try log(of: name, in: folder, atMost: WriteAheadLog.headerLength)
         var content = try DatabaseBytes.read(file)
-        let log = try log(in: folder)
+        let log = try log(of: name, in: folder)
         guard log.starts(with: generation), generation.count == min(log.count, WriteAheadLog.headerLength),
-            try Self.log(in: folder, atMost: WriteAheadLog.headerLength) == generation
+            try Self.log(of: name, in: folder, atMost: WriteAheadLog.headerLength) == generation
         else { return nil }
         if generation.allSatisfy({ $0 == 0 }) {
             // Without a log, one may have been created, copied and deleted in between.
             guard try DatabaseBytes.read(file) == content else { return nil }
         }
-        let journal = FilePath("\(CacheLayout.ledger)-journal")
+        let journal = FilePath("\(name)-journal")
         let found = try folder.fileSystem.attributes(of: journal, in: folder.descriptor)
         if let found, found.length > 0 {
-            // A ledger that is just being created has no entries yet.
+            // A record that is just being created has no entries yet.
             guard DatabaseHeader(content).version == 0 else {
                 throw Unavailable(description: "an interrupted change is undone at the next use")
             }
@@ -76,11 +82,12 @@ enum LedgerImage {
     }
 
     /// The content of the log. SQLite keeps its locks on it elsewhere, so that it may be opened and closed.
-    private static func log(in folder: Directory, atMost limit: Int = .max) throws(FileSystemError) -> [UInt8]
-    {
+    private static func log(
+        of name: String, in folder: Directory, atMost limit: Int = .max
+    ) throws(FileSystemError) -> [UInt8] {
         let fileSystem = folder.fileSystem
         do {
-            return try fileSystem.withFile(FilePath(CacheLayout.ledgerLog), in: folder.descriptor, .read) {
+            return try fileSystem.withFile(FilePath("\(name)-wal"), in: folder.descriptor, .read) {
                 file throws(FileSystemError) in
                 var content: [UInt8] = []
                 try fileSystem.forEachPiece(of: file, count: Int64(limit)) {

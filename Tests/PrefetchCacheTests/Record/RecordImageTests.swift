@@ -10,7 +10,7 @@ import Testing
 @testable import PrefetchCaching
 
 /// What is read of a ledger and its log without SQLite is what SQLite reads, whatever became of the log.
-@Suite struct LedgerImageTests {
+@Suite struct RecordImageTests {
     private let container: TemporaryContainer
 
     init() throws {
@@ -20,14 +20,14 @@ import Testing
     /// The file and the log of a ledger in use, whose log has begun anew.
     private func files(entries: Int) throws -> (file: Data, log: Data) {
         let root = try folder(container.support)
-        let ledger = Ledger(in: root, at: FilePath(container.support.path))
+        let ledger = Ledger(record: Record(in: root, at: FilePath(container.support.path)))
         for number in 0..<entries { try ledger.put(entry(number)) }
         try ledger.put((0..<6).map { try entry($0, openedAt: 77) })
         try ledger.remove(entry(entries / 2))
         let files = try ["", "-wal"].map {
-            try Data(contentsOf: container.support.appending(path: "ledger.sqlite\($0)"))
+            try Data(contentsOf: container.support.appending(path: "record.sqlite\($0)"))
         }
-        try ledger.close()
+        try ledger.record.close()
         return (files[0], files[1])
     }
 
@@ -49,11 +49,11 @@ import Testing
     /// One of them finds that the image is old, and closes it.
     @Test func severalThreadsReadALedgerThatAnotherProcessWrites() throws {
         let path = FilePath(container.support.path)
-        let writer = Ledger(in: try folder(container.support), at: path)
+        let writer = Ledger(record: Record(in: try folder(container.support), at: path))
         try writer.put(entry(0))
         let looking = try Directory.openOrCreate(
             path, permissions: .ownerReadWriteExecute, in: LookingFileSystem(LiveFileSystem()))
-        let reader = Ledger(in: looking, at: path)
+        let reader = Ledger(record: Record(in: looking, at: path))
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             do {
                 for number in 1...60 {
@@ -62,8 +62,8 @@ import Testing
             } catch { Issue.record(error) }
         }
         #expect(try reader.hashes().count == 61)
-        try reader.close()
-        try writer.close()
+        try reader.record.close()
+        try writer.record.close()
     }
 
     /// What both read of these files; `nil` for an error.
@@ -71,13 +71,13 @@ import Testing
         let url = container.root.appending(path: "copy-\(UUID().uuidString)", directoryHint: .isDirectory)
         let copy = try folder(url)
         defer { do { try FileManager.default.removeItem(at: url) } catch { Issue.record(error) } }
-        try file.write(to: url.appending(path: "ledger.sqlite"))
-        try log.write(to: url.appending(path: "ledger.sqlite-wal"))
+        try file.write(to: url.appending(path: "record.sqlite"))
+        try log.write(to: url.appending(path: "record.sqlite-wal"))
         let image = try entries {
-            try LedgerImage.open(in: copy, at: FilePath(url.path))
+            try RecordImage.open(in: copy, at: FilePath(url.path))
         }
         #expect(try container.files(below: url).count == 2, "reading leaves nothing behind")
-        return (image, try entries { try DatabaseQueue(path: url.appending(path: "ledger.sqlite").path) })
+        return (image, try entries { try DatabaseQueue(path: url.appending(path: "record.sqlite").path) })
     }
 
     private func entries(_ open: () throws -> DatabaseQueue) throws -> [LedgerEntry]? {
@@ -139,7 +139,7 @@ import Testing
     @Test(arguments: 1...3, Change.allCases)
     func aLedgerThatIsChangedMeanwhileIsReadAsItIsAtOneMoment(opening: Int, _ change: Change) throws {
         let path = FilePath(container.support.path)
-        let ledger = Ledger(in: try folder(container.support), at: path)
+        let ledger = Ledger(record: Record(in: try folder(container.support), at: path))
         let written = try (0..<100).map { try entry($0, openedAt: 0) }
         // So many are copied at once, and the next change begins the log anew.
         try ledger.put(written)
@@ -154,23 +154,23 @@ import Testing
             }
         }
         try enter(10)
-        if change == .visit { try ledger.close() }
+        if change == .visit { try ledger.record.close() }
 
         let openings = CallCounter()
         let fileSystem = InterceptingFileSystem { operation in
-            guard operation.kind == .open, operation.name == "ledger.sqlite-wal",
+            guard operation.kind == .open, operation.name == "record.sqlite-wal",
                 openings.next() == opening - 1
             else { return }
             do {
                 // With the 48th since it was begun the log is copied, and with the next begun anew.
                 try enter(change == .entry ? 1 : 40)
-                if change == .close || change == .visit { try ledger.close() }
+                if change == .close || change == .visit { try ledger.record.close() }
             } catch {
                 Issue.record(error)
             }
         }
         let root = try Directory.openOrCreate(path, permissions: .ownerReadWriteExecute, in: fileSystem)
-        let found = try LedgerImage.open(in: root, at: path).read { database in
+        let found = try RecordImage.open(in: root, at: path).read { database in
             try Row.fetchAll(database, sql: "SELECT key, openedAt FROM promotion").map { row in
                 (try row.value(0, as: String.self), try row.value(1, as: Int64.self))
             }
@@ -180,7 +180,7 @@ import Testing
         var expected = Dictionary(uniqueKeysWithValues: written.map { ($0.key.string, Int64(0)) })
         for number in 1...moment { expected[written[Int(number) * 37 % 100].key.string] = number }
         #expect(Dictionary(uniqueKeysWithValues: found) == expected)
-        try ledger.close()
+        try ledger.record.close()
     }
 
     /// Before a ledger has its first version there is nothing to be undone.
@@ -188,9 +188,9 @@ import Testing
         let url = container.root.appending(path: "copy")
         let copy = try folder(url)
         for length in [0, 4096] {
-            try Data(count: length).write(to: url.appending(path: "ledger.sqlite"))
-            try Data(count: 512).write(to: url.appending(path: "ledger.sqlite-journal"))
-            let queue = try LedgerImage.open(in: copy, at: FilePath(url.path))
+            try Data(count: length).write(to: url.appending(path: "record.sqlite"))
+            try Data(count: 512).write(to: url.appending(path: "record.sqlite-journal"))
+            let queue = try RecordImage.open(in: copy, at: FilePath(url.path))
             #expect(try queue.read { try Row.fetchAll($0, sql: LedgerEntry.select) }.isEmpty)
         }
     }
@@ -201,10 +201,10 @@ import Testing
         let (file, log) = try files(entries: 60)
         let copy = try folder(container.root.appending(path: "copy"))
         let url = container.root.appending(path: "copy")
-        try file.write(to: url.appending(path: "ledger.sqlite"))
-        try log.write(to: url.appending(path: "ledger.sqlite-journal"))
-        #expect(throws: LedgerImage.Unavailable.self) {
-            _ = try LedgerImage.open(in: copy, at: FilePath(url.path))
+        try file.write(to: url.appending(path: "record.sqlite"))
+        try log.write(to: url.appending(path: "record.sqlite-journal"))
+        #expect(throws: RecordImage.Unavailable.self) {
+            _ = try RecordImage.open(in: copy, at: FilePath(url.path))
         }
     }
 }

@@ -1,5 +1,6 @@
 import FileSystemTestSupport
 import Foundation
+import GRDB
 import PrefetchFileSystem
 import PrefetchItemFormat
 import PrefetchVolumeCapacity
@@ -274,7 +275,7 @@ import Testing
             })
     }
 
-    @Test func theFileStaysShortAndTellsWhatWasDropped() throws {
+    @Test func itStaysShortAndTellsWhatWasDropped() throws {
         let engine = try engine()
         // The budget.
         let before = try engine.journal(after: nil)
@@ -285,46 +286,37 @@ import Testing
         for round in 0..<300 {
             note(100, from: 10 + round * 100, in: engine.history)
             let news = try engine.journal(after: last.end)
-            // Whoever looks each second misses nothing, even when the file was replaced meanwhile.
+            // Whoever looks each second misses nothing.
             #expect(news.isComplete && news.entries.count == 100, "\(round)")
             #expect(news.entries.first?.key.hasSuffix("/\(10 + round * 100).mp3") == true)
             last = news
-            let length = try Data(contentsOf: container.support.appending(path: "journal")).count
-            #expect(length <= 1 << 20)
         }
         for position in [nil, start.end] {
             let journal = try engine.journal(after: position)
             #expect(!journal.isComplete)
             #expect(journal.entries.first?.kind == .entriesLost)
+            let earlier = position == nil ? 0 : before.entries.count + 10
             #expect(
-                journal.entries.first.map { Int($0.count) + journal.entries.count - 1 } == before.entries
-                    .count + 30_010)
+                journal.entries.first.map { Int($0.count) + journal.entries.count - 1 }
+                    == before.entries.count + 30_010 - earlier)
             #expect(journal.entries.count > 5000)
         }
+        let bytes = try #require(
+            try container.record.integer(sql: "SELECT sum(48 + length(key || source)) FROM journal"))
+        #expect(bytes <= JournalTable.limit + 1024 * 120)
     }
 
     @Test func whatIsNotSavedInTimeIsDroppedFromTheOldestOn() throws {
         let engine = try engine()
         let before = try engine.journal(after: nil)
-        // So short that all would fit into the file.
-        let count = Int64(JournalWriter.mostUnsaved + 1000)
+        let count: Int64 = 17_000
         for number in 1...count {
             engine.history.record(UsageEvent(kind: .missed(count: number, wasStored: false)))
         }
         let entries = try engine.journal(after: before.end).entries
         #expect(entries.first?.kind == .entriesLost)
-        #expect(entries.first?.count == Int64(JournalWriter.mostUnsaved / 2))
-        #expect(entries.dropFirst().map(\.count) == Array(Int64(JournalWriter.mostUnsaved / 2 + 1)...count))
-    }
-
-    @Test func whatIsTooLongForTheFileIsDroppedFromTheOldestOn() throws {
-        let engine = try engine()
-        let before = try engine.journal(after: nil)
-        note(16_000, in: engine.history)
-        let entries = try engine.journal(after: before.end).entries
-        #expect(entries.first?.kind == .entriesLost)
-        #expect(entries.first.map { Int($0.count) + entries.count - 1 } == 16_000)
-        #expect(entries.last?.key.hasSuffix("/15999.mp3") == true)
+        #expect(entries.first?.count == 8192)
+        #expect(entries.dropFirst().map(\.count) == Array(8193...count))
     }
 
     @Test func manyUsesOfAFileOfTheUsersAreOneEntry() throws {
@@ -346,104 +338,54 @@ import Testing
         #expect(entry.key == String(repeating: "ü", count: 512) && entry.key == JournalEntry.kept(key))
     }
 
-    // MARK: The file
+    // MARK: The record
 
-    private var file: URL { container.support.appending(path: "journal") }
-
-    /// Three records of one entry each.
-    private func written() throws -> (entries: [JournalEntry], bytes: Data) {
-        let engine = try engine()
-        for number in 0..<3 {
-            note(1, from: number, in: engine.history)
-            engine.history.save()
-        }
-        return (try engine.history.journal.read(after: nil).entries, try Data(contentsOf: file))
-    }
-
-    @Test func damageCostsWhatFollowsItAndNothingElse() throws {
-        let (entries, bytes) = try written()
-        let engine = try engine()
-        for index in bytes.indices {
-            var damaged = bytes
-            damaged[index] ^= 0x10
-            for damaged in [damaged, bytes.prefix(index)] {
-                try damaged.write(to: file)
-                // The version.
-                guard damaged.count <= 7 || damaged[7] == 1 else { continue }
-                let found = try engine.history.journal.read(after: nil).entries
-                #expect(found == Array(entries.prefix(found.count)) && found.count < 3, "\(index)")
-                let fresh = try self.engine()
-                note(1, from: 9, in: fresh.history)
-                fresh.history.save()
-                let later = try engine.history.journal.read(after: nil).entries
-                #expect(
-                    later.dropLast() == found[...] && later.last?.key.hasSuffix("/9.mp3") == true, "\(index)")
-                try fresh.close()
-            }
+    @Test func aResetEmptiesItForAllReaders() throws {
+        let (one, other) = (try engine(), try engine())
+        try store("before the reset", in: one)
+        let end = try other.journal(after: one.journal(after: nil).end).end
+        _ = try one.historyRows()
+        try one.history.reset()
+        #expect(
+            try other.journal(after: nil)
+                == Journal(entries: [], end: other.journal(after: nil).end, isComplete: true))
+        try store("after the reset", in: one)
+        let news = try one.journal(after: end)
+        #expect(told(news.entries) == ["stored after the reset"] && !news.isComplete)
+        #expect(try other.journal(after: nil).isComplete)
+        try one.close()
+        try other.close()
+        // A log-out: the key is nowhere in the files any more.
+        for side in ["", "-wal"] {
+            let file = URL(filePath: container.record.path + side)
+            guard FileManager.default.fileExists(atPath: file.path) else { continue }
+            #expect(try Data(contentsOf: file).firstRange(of: Data("before the reset".utf8)) == nil)
         }
     }
 
-    @Test func aFileThatTookThePlaceOfAnotherIsReadFromItsStart() throws {
-        let (entries, bytes) = try written()
+    @Test func aFailureOfTheRecordLosesNothing() throws {
         let engine = try engine()
-        note(500, from: 10, in: engine.history)
-        let end = try engine.journal(after: nil).end
-        note(500, from: 1000, in: engine.history)
-        engine.history.save()
-        // In place: its identity stays the same, as when a number is used again.
-        let handle = try FileHandle(forUpdating: file)
-        try handle.truncate(atOffset: 0)
-        try handle.write(contentsOf: bytes + Data(repeating: 0, count: 100_000))
-        try handle.close()
-        let journal = try engine.history.journal.read(after: end)
-        #expect(journal.entries == entries && !journal.isComplete)
-        note(1, from: 9, in: engine.history)
-        engine.history.save()
-        #expect(try engine.history.journal.read(after: nil).entries.dropLast() == entries[...])
-        try FileManager.default.removeItem(at: file)
-        #expect(try engine.history.journal.read(after: end).isComplete == false)
-    }
-
-    @Test func aFileOfANewerVersionIsLeftAlone() throws {
-        var bytes = try written().bytes
-        bytes[7] += 1
-        try bytes.write(to: file)
-        let engine = try engine()
-        try store("b", in: engine)
-        try engine.flush()
-        #expect { try engine.journal(after: nil) } throws: { error in
-            if case CacheError.configuration = error { true } else { false }
-        }
-        #expect(!engine.history.journal.hasUnsaved)
-        try engine.close()
-        #expect(try Data(contentsOf: file) == bytes)
-    }
-
-    @Test func aFailureOfTheFileFailsNoCallAndLosesNothing() throws {
-        let fileSystem = InterceptingFileSystem()
-        let engine = try engine(fileSystem)
         try store("a", in: engine)
-        fileSystem.intercept { operation throws(FileSystemError) in
-            guard operation.path?.hasSuffix("/journal") == true else { return }
-            throw FileSystemError("write", errno: .noSpace)
+        try SQLiteFaults.failing(.write, of: URL(filePath: container.record.path + "-wal"), errno: EIO) {
+            try engine.flush()
+            try store("b", in: engine)
+            try engine.maintain()
         }
-        try engine.flush()
-        try store("b", in: engine)
-        try engine.maintain()
-        fileSystem.intercept { _ in }
         #expect(try told(by: engine) == ["stored a", "stored b"])
         try engine.close()
         #expect(try told(by: try self.engine()) == ["stored a", "stored b"])
     }
 
-    // MARK: The form
-
-    private var all: [JournalEntry] {
-        JournalEntry.Kind.allCases.enumerated().map { number, kind in
+    @Test func entriesOfEveryKindSurviveTheRecord() throws {
+        let path = FilePath(container.support.path)
+        let root = try Directory.openOrCreate(
+            path, permissions: CacheLayout.folderPermissions, in: LiveFileSystem())
+        let record = Record(in: root, at: path)
+        var all = JournalEntry.Kind.allCases.enumerated().map { number, kind in
             let values: [Int64] = [0, 1, -1, .max, .min, 127, 128]
             var entry = JournalEntry(time: values[number % 7], kind: kind)
             entry.count = values[(number + 1) % 7]
-            entry.key = ["", "k", "ü\u{0}"][number % 3]
+            entry.key = ["", "k", "caf\u{E9}", "cafe\u{301}"][number % 4]
             entry.source = ["s", ""][number % 2]
             entry.reason = "r\(number % 4)"
             entry.contentBytes = values[(number + 2) % 7]
@@ -452,47 +394,20 @@ import Testing
             entry.wasRead = number % 3 == 0
             return entry
         }
-    }
-
-    @Test func entriesSurviveTheirStoredForm() throws {
-        let encoded = JournalRecord.encoded(all)
-        #expect(try JournalRecord.entries(decoding: encoded) == all)
-        #expect(try JournalRecord.entries(decoding: JournalRecord.encoded([])) == [])
-        for count in 0..<encoded.count {
-            do {
-                let found = try JournalRecord.entries(decoding: Array(encoded.prefix(count)))
-                #expect(found == Array(all.prefix(found.count)))
-            } catch is MalformedRecord {
-                continue
-            }
+        try record.count(isWaiting: true) {
+            try JournalTable.append(all, to: $0)
+        } noting: { _, _ in
         }
-    }
-
-    @Test func keysThatDifferInTheirNormalizationAreTwo() throws {
-        let keys = ["caf\u{E9}", "cafe\u{301}"]
-        let encoded = JournalRecord.encoded(keys.map { JournalEntry(time: 5, kind: .stored, key: $0) })
-        let decoded = try JournalRecord.entries(decoding: encoded)
-        #expect(decoded.map { Array($0.key.utf8) } == keys.map { Array($0.utf8) })
-    }
-
-    @Test func whatANewerVersionAddsIsPassedOver() throws {
-        let entries = try [JournalEntry](
-            ["stored", "opened", "missed"].map {
-                JournalEntry(time: 5, kind: try #require(JournalEntry.Kind(rawValue: $0)), key: "key")
-            })
-        // A kind that this version does not know.
-        let encoded = JournalRecord.encoded(entries)
-        let unknown = try #require(encoded.firstRange(of: Array("opened".utf8)))
-        var newer = encoded
-        newer.replaceSubrange(unknown, with: Array("resold".utf8))
-        #expect(try JournalRecord.entries(decoding: newer) == [entries[0], entries[2]])
-        // A field that follows the others: of the last entry, whose length is in front of its bytes.
-        let length = JournalRecord.encoded(entries.prefix(2)).count
-        var longer = encoded
-        let last = longer.count - 10
-        #expect(longer[last] == 9 && length < encoded.count)
-        longer[last] += 1
-        longer.append(7)
-        #expect(try JournalRecord.entries(decoding: longer) == entries)
+        let found = try #require(try record.read { try JournalTable.read(after: nil, in: $0) })
+        #expect(found.entries == all)
+        #expect(found.entries.map { Array($0.key.utf8) } == all.map { Array($0.key.utf8) })
+        // A newer version may add kinds.
+        try record.count(isWaiting: true) {
+            try $0.execute(sql: "UPDATE journal SET kind = 'resold' WHERE number = 2")
+        } noting: { _, _ in
+        }
+        all.remove(at: 1)
+        #expect(try record.read { try JournalTable.read(after: nil, in: $0) }?.entries == all)
+        try record.close()
     }
 }

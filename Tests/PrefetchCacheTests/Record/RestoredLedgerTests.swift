@@ -82,7 +82,7 @@ import Testing
         let engine = try container.engine()
         try engine.store(prose(400), "older")
         _ = try engine.open("older")
-        let ledger = container.ledger
+        let ledger = container.record
         let backup = try Data(contentsOf: ledger)
         try engine.store(prose(5000), "Doc.txt", in: "Podcasts")
         let first = try #require(try engine.open("Doc.txt").value)

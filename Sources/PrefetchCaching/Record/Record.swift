@@ -6,15 +6,16 @@ internal import PrefetchStorageAreas
 internal import Synchronization
 internal import SystemPackage
 
-/// The durable record of promotions: which key was promoted, to which file.
+/// The durable database of the cache, in Application Support: which key was promoted, to which file (``Ledger``), and what
+/// was counted (``History``).
 ///
 /// It uses a write-ahead log and full synchronisation: a change that returned survives a power cut, at the cost of one
-/// flush, unless its caller does without. The log is copied into the file after a second without activity. The ledger is created with the first
-/// promotion. Losing it means that items may be promoted again, but never loses promoted bytes.
+/// flush, unless its caller does without. The log is copied into the file after a second without promotions. Losing the
+/// record means that items may be promoted again and that the figures begin anew, but never loses promoted bytes.
 ///
 /// Opening, changing and closing it require the lock of its folder. Readers never wait for that lock: while SQLite
 /// cannot open the files, they read the bytes of file and log directly.
-final class Ledger: PromotionLedger {
+final class Record: Sendable {
     private let folder: Directory
     private let path: FilePath
     private let patience: Patience
@@ -25,136 +26,53 @@ final class Ledger: PromotionLedger {
     private let isLogWritten = Atomic<Bool>(false)
     /// Whether a log existed at the last check.
     private let hasLog = Atomic<Bool>(false)
+    /// Available bytes below which nothing is counted: several times what all counts take.
+    private static let roomToCount: Int64 = 8 << 20
 
     private struct OpenFile: Sendable {
         let queue: DatabaseQueue
-        let log: LedgerLog
+        let log: RecordLog
         let identity: FileAttributes.Identity?
         /// The state of the files when they were read into memory; `nil` when SQLite has them open.
-        var image: LedgerFingerprint?
+        var image: RecordFingerprint?
     }
 
     init(in folder: Directory, at path: FilePath, _ patience: Patience = Patience()) {
         self.folder = folder
         self.patience = patience
-        self.path = path.appending(CacheLayout.ledger)
+        self.path = path.appending(CacheLayout.record)
     }
 
-    func fingerprint() throws(CacheError) -> LedgerFingerprint? {
-        // One system call if there was a log before or there is no ledger: every store asks twice.
-        if hasLog.load(ordering: .relaxed), let log = try attributes(of: CacheLayout.ledgerLog) {
-            return LedgerFingerprint(file: log)
+    /// A value that changes with every commit; `nil` before the first.
+    ///
+    /// - Complexity: One system call if there was a log before or there is no record: every store asks twice.
+    func fingerprint() throws(CacheError) -> RecordFingerprint? {
+        if hasLog.load(ordering: .relaxed), let log = try attributes(of: CacheLayout.recordLog) {
+            return RecordFingerprint(log, isOfLog: true)
         }
         guard let file = try attributes() else { return nil }
-        let log = try attributes(of: CacheLayout.ledgerLog)
+        let log = try attributes(of: CacheLayout.recordLog)
         hasLog.store(log != nil, ordering: .relaxed)
-        return LedgerFingerprint(file: log ?? file)
+        return RecordFingerprint(log ?? file, isOfLog: log != nil)
     }
 
-    private func attributes(of name: String = CacheLayout.ledger) throws(CacheError) -> FileAttributes? {
+    private func attributes(of name: String) throws(CacheError) -> FileAttributes? {
         try onFiles(folder.fileSystem.attributes(of: FilePath(name), in: folder.descriptor))
     }
 
-    func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
-        try read { database in try LedgerEntry.fetch(hash, from: database) } ?? nil
+    private func attributes() throws(CacheError) -> FileAttributes? {
+        if let record = try attributes(of: CacheLayout.record) { return record }
+        return try attributes(of: EarlierRecord.ledger)
     }
 
-    func unfinished() throws(CacheError) -> [LedgerEntry] {
-        try read { database in
-            try Row.fetchAll(
-                database,
-                sql: LedgerEntry.select + " WHERE state = ? OR successor IS NOT NULL ORDER BY openedAt",
-                arguments: [LedgerEntry.State.intent.rawValue]
-            ).compactMap(LedgerEntry.init)
-        } ?? []
-    }
-
-    func hashes() throws(CacheError) -> Set<KeyHash> {
-        try read { database in
-            try Set(Data.fetchAll(database, sql: "SELECT hash FROM promotion").compactMap(KeyHash.init))
-        } ?? []
-    }
-
-    func committed(after hash: KeyHash?, atMost limit: Int) throws(CacheError) -> [LedgerEntry] {
-        try read { database in
-            var entries: [LedgerEntry] = []
-            var last = hash?.data ?? Data()
-            // An invalid row is skipped, and must not end the iteration.
-            while entries.isEmpty {
-                let rows = try Row.fetchAll(
-                    database,
-                    sql: LedgerEntry.select + " WHERE state = ? AND hash > ? ORDER BY hash LIMIT ?",
-                    arguments: [LedgerEntry.State.committed.rawValue, last, limit])
-                guard let next = try rows.last?.value(0, as: Data.self) else { break }
-                entries = rows.compactMap(LedgerEntry.init)
-                last = next
-            }
-            return entries
-        } ?? []
-    }
-
-    func others(sharing entry: LedgerEntry) throws(CacheError) -> [LedgerEntry] {
-        try read { database in
-            try Row.fetchAll(
-                database.cachedStatement(
-                    sql: LedgerEntry.select
-                        + " WHERE hash <> ?"
-                        + " AND (contentChecksum = ? AND contentLength = ?"
-                        + " OR name = ? COLLATE NOCASE AND folder = ? COLLATE NOCASE AND area = ?"
-                        + " OR \(LedgerEntry.enclosure))"),
-                arguments: [
-                    entry.key.hash.data, Int64(bitPattern: entry.contentChecksum), entry.contentBytes,
-                    entry.name.string, entry.folder?.string ?? "", Int(entry.area.rawValue),
-                    Int(entry.area.rawValue), (entry.folder?.string ?? "") + "/",
-                ]
-            ).compactMap(LedgerEntry.init)
-        } ?? []
-    }
-
-    func isPlaceOfAnother(_ entry: LedgerEntry) throws(CacheError) -> Bool {
-        try read { database in
-            let found = try Int.fetchOne(
-                database.cachedStatement(sql: LedgerEntry.placeOfAnother),
-                arguments: StatementArguments(entry.place))
-            return found != nil
-        } ?? false
-    }
-
-    func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
-        var displaced: Set<KeyHash> = []
-        // Even after an error something may have been written.
-        isLogWritten.store(true, ordering: .relaxed)
-        try write(creating: changes.contains { $0.new != nil }) { database, log in
-            try log.lengthen()
-            try log.setFlushing(flushing, in: database)
-            if let change = changes.first, changes.count == 1 {
-                // A single statement is its own transaction.
-                try Self.make(change, in: database, &displaced)
-            } else {
-                try database.inTransaction(.immediate) {
-                    for change in changes { try Self.make(change, in: database, &displaced) }
-                    return .commit
-                }
-            }
-            log.noteEntered(changes.count, in: database)
-        }
-        return displaced
-    }
-
-    private static func make(
-        _ change: LedgerChange, in database: Database, _ displaced: inout Set<KeyHash>
-    ) throws {
-        guard let key = (change.new ?? change.old)?.key else { return }
-        guard let isAnothers = try change.make(in: database) else { throw CacheError.overtaken(key) }
-        if isAnothers { displaced.insert(key.hash) }
-    }
-
+    /// Whether there is anything for ``checkpoint()`` to do.
     var needsCheckpoint: Bool { isLogWritten.load(ordering: .relaxed) }
 
+    /// Copies the log into the file. Durability does not depend on it.
     func checkpoint() throws(CacheError) {
         guard isLogWritten.exchange(false, ordering: .relaxed) else { return }
         do throws(CacheError) {
-            try write(creating: false) { database, log in try log.copy(in: database) }
+            try change(creating: false) { database, log in try log.copy(in: database) }
         } catch {
             isLogWritten.store(true, ordering: .relaxed)
             throw error
@@ -172,23 +90,23 @@ final class Ledger: PromotionLedger {
         var lock: Descriptor?
         defer { if let lock { folder.fileSystem.unlock(lock) } }
         do {
-            lock = try folder.takeLock(nil, for: "ledger")
+            lock = try folder.takeLock(nil, for: "record")
         } catch {
             lock = nil
         }
         do {
             try last.queue.close()
         } catch {
-            throw .database(name: "ledger", message: "\(error)")
+            throw .database(name: "record", message: "\(error)")
         }
     }
 
     /// Reads without waiting for another process: while one holds a lock, from the bytes of the files. These are not
-    /// kept, since the files may change without a new time stamp. Only while the ledger is being made, when the bytes are
+    /// kept, since the files may change without a new time stamp. Only while the record is being made, when the bytes are
     /// unusable, does it wait for the process.
     ///
-    /// - Returns: `nil` when there is no ledger yet.
-    private func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
+    /// - Returns: `nil` when there is no record yet.
+    func read<Result>(_ body: (Database) throws -> Result) throws(CacheError) -> Result? {
         guard let identity = try attributes()?.identity else { return nil }
         return try wrappingErrors {
             var busy: (any Error)?
@@ -207,12 +125,12 @@ final class Ledger: PromotionLedger {
                 }
             }
             do {
-                let image = try LedgerImage.open(in: folder, at: path.removingLastComponent())
+                let image = try RecordImage.open(in: folder, at: path.removingLastComponent())
                 return try image.unsafeRead(body)
-            } catch let error as LedgerImage.Unavailable {
+            } catch let error as RecordImage.Unavailable {
                 guard busy != nil else { throw error }
-                // Another process is making the ledger right now, which is quick, or has died doing so.
-                let lock = try folder.takeLock(patience, for: "ledger")
+                // Another process is making the record right now, which is quick, or has died doing so.
+                let lock = try folder.takeLock(patience, for: "record")
                 defer { folder.fileSystem.unlock(lock) }
                 let now = try attributes()?.identity
                 return try opened(now, isReading: false).queue.unsafeRead(body)
@@ -220,14 +138,71 @@ final class Ledger: PromotionLedger {
         }
     }
 
-    /// Runs `body` while nothing else changes the ledger.
-    private func write(
-        creating: Bool, _ body: (Database, LedgerLog) throws -> Void
+    /// Makes the record if there is none, unless another process is changing it.
+    func create() throws(CacheError) {
+        guard try attributes() == nil else { return }
+        try requireWritable()
+        try change(creating: true, isWaiting: false) { _, log in try log.lengthen() }
+    }
+
+    /// Runs `body`, which enters promotions, while nothing else changes the record.
+    ///
+    /// - Parameter creating: Whether to create the record if there is none; otherwise nothing is done then.
+    func write(creating: Bool, _ body: (Database, RecordLog) throws -> Void) throws(CacheError) {
+        // Even after an error something may have been written.
+        isLogWritten.store(true, ordering: .relaxed)
+        try change(creating: creating, body)
+    }
+
+    /// Runs `body`, which enters what was counted and nothing about promotions, while nothing else changes the record. It is
+    /// not flushed: a power cut may undo it. A volume that is almost full is left to what the user opens.
+    ///
+    /// - Parameters:
+    ///   - isWaiting: Whether to wait while another process changes the record.
+    ///   - noting: Receives the fingerprints before and after.
+    func count(
+        isWaiting: Bool, _ body: (Database) throws -> Void,
+        noting: (RecordFingerprint?, RecordFingerprint?) -> Void
+    ) throws(CacheError) {
+        try requireWritable()
+        guard hasRoomToCount else {
+            throw .fileSystem(FileSystemError("write", path: path, errno: .noSpace))
+        }
+        try change(creating: true, isWaiting: isWaiting) { database, log in
+            let before = try fingerprint()
+            try log.lengthen()
+            try log.setFlushing(false, in: database)
+            try database.inTransaction(.immediate) {
+                try body(database)
+                return .commit
+            }
+            log.noteWritten(in: database)
+            log.advanceTime(since: before)
+            noting(before, try fingerprint())
+        }
+    }
+
+    /// SQLite would write where a process only looks.
+    private func requireWritable() throws(CacheError) {
+        try onFiles { () throws(FileSystemError) in try folder.requireWritableVolume() }
+    }
+
+    private var hasRoomToCount: Bool {
+        do {
+            return try folder.fileSystem.volume(of: folder.descriptor).available >= Self.roomToCount
+        } catch {
+            // SQLite finds out.
+            return true
+        }
+    }
+
+    private func change(
+        creating: Bool, isWaiting: Bool = true, _ body: (Database, RecordLog) throws -> Void
     ) throws(CacheError) {
         try turns.withLock { _ throws(CacheError) in
-            if patience.isStalled { throw .busy("ledger", Self.files, in: folder) }
+            if patience.isStalled { throw .busy("record", Self.files, in: folder) }
             try wrappingErrors {
-                let lock = try folder.takeLock(patience, for: "ledger")
+                let lock = try folder.takeLock(isWaiting ? patience : nil, for: "record")
                 defer { folder.fileSystem.unlock(lock) }
                 let identity = try attributes()?.identity
                 guard creating || identity != nil else { return }
@@ -250,10 +225,10 @@ final class Ledger: PromotionLedger {
             throw .fileSystem(error)
         } catch let error as DatabaseError where error.isBusy {
             if error.resultCode == .SQLITE_PROTOCOL { patience.noteStall() }
-            throw .busy("ledger", Self.files, in: folder)
+            throw .busy("record", Self.files, in: folder)
         } catch {
             try onFiles { () throws(FileSystemError) in try path.requireReadable(after: error) }
-            throw .database(name: "ledger", message: "\(error)")
+            throw .database(name: "record", message: "\(error)")
         }
     }
 
@@ -293,14 +268,14 @@ final class Ledger: PromotionLedger {
     /// - Throws: ``CacheError/busy(_:by:)`` when the file has to be opened for reading while the lock is taken.
     private func opened(_ identity: FileAttributes.Identity?, isReading: Bool) throws -> OpenFile {
         try open.withLock { open in
-            // A ledger that was removed or replaced under an open handle is no longer written to. Of two threads that
+            // A record that was removed or replaced under an open handle is no longer written to. Of two threads that
             // find none open, neither must close the other's.
             if let open, try open.identity == identity || open.identity == attributes()?.identity,
                 try open.image == nil || isReading && open.image == fingerprint()
             {
                 return open
             }
-            let lock = isReading ? try folder.takeLock(nil, for: "ledger") : nil
+            let lock = isReading ? try folder.takeLock(nil, for: "record") : nil
             defer { if let lock { folder.fileSystem.unlock(lock) } }
             // Closed first: the last connection to close a file removes its log.
             try open?.queue.close()
@@ -318,18 +293,23 @@ final class Ledger: PromotionLedger {
         let folderPath = path.removingLastComponent()
         do {
             if isReading { try folder.requireWritableVolume() }
-            try folder.requireDatabasePlace(CacheLayout.ledger, at: folderPath)
+            if try attributes(of: CacheLayout.record) == nil, try attributes(of: EarlierRecord.ledger) != nil
+            {
+                try EarlierRecord.rename(in: folder, at: folderPath)
+            }
+            try folder.requireDatabasePlace(CacheLayout.record, at: folderPath)
             let queue = try openQueue()
-            let log = try queue.unsafeRead { try LedgerLog(of: $0, in: folder) }
+            try EarlierRecord.removeLogs(in: folder)
+            let log = try queue.unsafeRead { try RecordLog(of: $0, in: folder) }
             return OpenFile(queue: queue, log: log, identity: try attributes()?.identity)
         } catch {
             // Taken before reading, so that a change in between is read again.
             guard isReading, Self.isAboutWriting(error), let fingerprint = try fingerprint() else {
                 throw error
             }
-            let queue = try LedgerImage.open(in: folder, at: folderPath)
-            let log = try queue.unsafeRead { try LedgerLog(of: $0, in: folder) }
-            return OpenFile(queue: queue, log: log, identity: fingerprint.file.identity, image: fingerprint)
+            let queue = try RecordImage.open(in: folder, at: folderPath)
+            let log = try queue.unsafeRead { try RecordLog(of: $0, in: folder) }
+            return OpenFile(queue: queue, log: log, identity: fingerprint.identity, image: fingerprint)
         }
     }
 
@@ -339,20 +319,20 @@ final class Ledger: PromotionLedger {
         return (error as? DatabaseError)?.resultCode == .SQLITE_READONLY
     }
 
-    private static let files = ([""] + CacheLayout.databaseSides).map { FilePath(CacheLayout.ledger + $0) }
+    private static let files = ([""] + CacheLayout.databaseSides).map { FilePath(CacheLayout.record + $0) }
 
     private func openQueue() throws -> DatabaseQueue {
         var configuration = Configuration()
-        configuration.label = "PrefetchCache.ledger"
+        configuration.label = "PrefetchCache.record"
         configuration.busyMode = .callback(patience.busyCallback())
-        // The queue keeps this: a ledger that it kept in turn would stay open if nobody closed it.
+        // The queue keeps this: a record that it kept in turn would stay open if nobody closed it.
         configuration.prepareDatabase { [weak self] database in
             guard let self else { return }
             // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
             // journal reappeared after a power cut, it would empty the file. On a file system without shared
             // memory for a log, the journal stays in use.
             try explainingErrors(of: database) {
-                try LedgerSchema.isMissing(in: database)
+                try RecordSchema.isCurrent(in: database)
                 try database.execute(
                     sql: """
                         PRAGMA synchronous = EXTRA;
@@ -364,12 +344,27 @@ final class Ledger: PromotionLedger {
             }
         }
         let queue = try DatabaseQueue(
-            path: folder.databasePath(CacheLayout.ledger, at: path.removingLastComponent()),
+            path: folder.databasePath(CacheLayout.record, at: path.removingLastComponent()),
             configuration: configuration
         ).disposable
         try queue.writeWithoutTransaction { database in
-            try explainingErrors(of: database) { try LedgerSchema.create(in: database) }
+            try explainingErrors(of: database) { try RecordSchema.create(in: database, folder) }
         }
         return queue
+    }
+}
+
+/// What a commit changes of the file that it is written to: the log or, without one, the record itself. Each commit leaves a
+/// later time of modification in the log, see ``RecordLog/advanceTime(since:)``.
+struct RecordFingerprint: Sendable, Hashable {
+    let identity: FileAttributes.Identity
+    let length: Int64
+    /// In nanoseconds since 1970.
+    let modified: Int64
+    let isOfLog: Bool
+
+    init(_ file: FileAttributes, isOfLog: Bool) {
+        (identity, length, modified) = (file.identity, file.length, file.modified)
+        self.isOfLog = isOfLog
     }
 }

@@ -1,10 +1,9 @@
-internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 
-/// The durable record that promotion needs, see ``Ledger``.
+/// The durable table that promotion needs, see ``Ledger``.
 protocol PromotionLedger: Sendable {
-    /// A value that changes with every promotion; `nil` before the first.
-    func fingerprint() throws(CacheError) -> LedgerFingerprint?
+    /// The database that it is a table of; `nil` for one that is simulated.
+    var database: Record? { get }
 
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry?
 
@@ -28,27 +27,11 @@ protocol PromotionLedger: Sendable {
     /// Makes all changes or none, even in a crash.
     ///
     /// - Parameter flushing: Whether they are durable when it returns. Otherwise they become durable with the next
-    ///   ones that are, or with ``checkpoint()``; a power cut before that undoes them.
+    ///   ones that are, or with ``Record/checkpoint()``; a power cut before that undoes them.
     /// - Returns: Those of the written keys whose places are another key's, see ``isPlaceOfAnother(_:)``.
     /// - Throws: ``CacheError/overtaken(_:)`` when an entry is not what was expected; nothing has changed then.
     @discardableResult
     func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash>
-
-    /// Whether there is anything for ``checkpoint()`` to do.
-    var needsCheckpoint: Bool { get }
-
-    /// Copies the log into the main file. Durability does not depend on it.
-    func checkpoint() throws(CacheError)
-
-    func close() throws(CacheError)
-}
-
-/// The attributes of the file that commits are written to: the log or, without one, the ledger itself.
-struct LedgerFingerprint: Sendable, Hashable {
-    let file: FileAttributes
-
-    /// When the file was last changed, in milliseconds since 1970.
-    var lastChange: Int64 { file.modified / 1_000_000 }
 }
 
 extension PromotionLedger {

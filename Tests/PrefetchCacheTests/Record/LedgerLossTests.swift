@@ -18,7 +18,7 @@ import Testing
         _ = try engine.open("one")
     }
 
-    private var ledger: URL { container.ledger }
+    private var ledger: URL { container.record }
 
     @Test func aLedgerThatIsRemovedUnderAnOpenHandleIsMadeAnew() throws {
         try ledger.remove()
@@ -35,7 +35,7 @@ import Testing
         #expect(try copy.integer(sql: "SELECT COUNT(*) FROM promotion") == 1)
         try engine.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: container.support.path)
-        #expect(names.filter { $0.hasPrefix("ledger") } == ["ledger.sqlite"])
+        #expect(names.filter { $0.hasPrefix("record") } == ["record.sqlite"])
     }
 
     @Test func theSameContentIsAdoptedWhenItIsOpenedAgain() throws {

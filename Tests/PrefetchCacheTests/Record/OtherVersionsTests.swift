@@ -14,10 +14,8 @@ import Testing
         container = try TemporaryContainer()
     }
 
-    private var ledger: URL { container.support.appending(path: "ledger.sqlite") }
-
     private func setVersion(_ version: Int) throws {
-        let queue = try DatabaseQueue(path: ledger.path)
+        let queue = try DatabaseQueue(path: container.record.path)
         try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = \(version)") }
         try queue.close()
     }
@@ -49,11 +47,11 @@ import Testing
     }
 
     @Test func aNewerLedgerIsRefusedAndLeftAsItIs() throws {
-        let newer = LedgerSchema.version + 1
+        let newer = RecordSchema.version + 1
         for key in ["opened", "other"] as [ItemKey] { try container.engine().store(prose(5000), key) }
         _ = try container.engine().open("opened")
         try setVersion(newer)
-        let before = try Data(contentsOf: ledger)
+        let before = try Data(contentsOf: container.record)
         let engine = try container.engine()
         for key in ["opened", "other"] as [ItemKey] {
             #expect(throws: CacheError.newerLedger(version: newer)) { try engine.open(key) }
@@ -62,7 +60,7 @@ import Testing
         #expect(try engine.content("other") == prose(5000))
         #expect(try engine.items().map(\.key) == ["other"])
         #expect(try engine.evict(.max) > 0)
-        #expect(try Data(contentsOf: ledger) == before)
+        #expect(try Data(contentsOf: container.record) == before)
         #expect("\(CacheError.newerLedger(version: newer))".contains("update the software"))
     }
 
@@ -70,9 +68,9 @@ import Testing
         try container.engine().store(prose(5000), "opened")
         _ = try container.engine().open("opened")
         try setVersion(1)
-        let before = try Data(contentsOf: ledger)
+        let before = try Data(contentsOf: container.record)
         let error = #expect(throws: CacheError.self) { try container.engine().open("opened") }
         #expect("\(try #require(error))".contains("version 1 was never released"))
-        #expect(try Data(contentsOf: ledger) == before)
+        #expect(try Data(contentsOf: container.record) == before)
     }
 }

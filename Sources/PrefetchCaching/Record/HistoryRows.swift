@@ -40,7 +40,7 @@ struct HistoryRows: Sendable, Equatable {
 
     /// As much of the name of a source as is kept.
     static func kept(_ source: SourceName) -> SourceName {
-        SourceName(source.text.prefix(bytes: longestName))
+        SourceName(String(source.text.prefix(bytes: longestName)))
     }
 
     /// The name under which a source is counted.
@@ -64,7 +64,7 @@ struct HistoryRows: Sendable, Equatable {
     ///
     /// Days are counted, not subtracted, and days to come count as today: neither a clock that is years ahead nor its
     /// correction moves real days out of the bound.
-    mutating func bound(today: Int32, rows mostRows: Int = Self.mostRows) {
+    mutating func bound(today: Int32) {
         remap { $0.day > today + 1 ? Place(day: today, source: $0.source) : $0 }
         let days = Set(figures.keys.map(\.day)).sorted()
         if days.count > Self.mostDays {
@@ -72,8 +72,9 @@ struct HistoryRows: Sendable, Equatable {
             remap { $0.day < oldest ? Place(day: Self.earlier, source: $0.source) : $0 }
         }
         boundSources()
-        var excess = figures.count - mostRows
-        guard excess > 0 else { return }
+        guard figures.count > Self.mostRows else { return }
+        // More than needed, so that there is room for new ones.
+        var excess = figures.count - Self.mostRows * 7 / 8
         var merged: Set<Int32> = []
         for (day, count) in Dictionary(grouping: figures.keys, by: \.day).mapValues(\.count).sorted(by: <) {
             guard excess > 0 else { break }
@@ -103,72 +104,5 @@ struct HistoryRows: Sendable, Equatable {
         figures = [:]
         for (key, more) in old { figures[place(key), default: PrefetchFigures()].add(more) }
         sources = Set(figures.keys.map(\.source))
-    }
-}
-
-/// The stored form: the names of the sources, then for each row the day, the number of its source, and pairs of metric
-/// and sum. All numbers have variable length (LEB128), signed ones in zigzag order.
-extension HistoryRows {
-    var encoded: [UInt8] {
-        var bytes: [UInt8] = []
-        let places = figures.sorted { ($0.key.day, $0.key.source) < ($1.key.day, $1.key.source) }
-        let names = Set(places.map(\.key.source)).sorted()
-        let numbers = Dictionary(uniqueKeysWithValues: zip(names, names.indices))
-        bytes.append(number: UInt64(names.count))
-        for name in names { bytes.append(text: name.text) }
-        bytes.append(number: UInt64(places.count))
-        for (place, figures) in places {
-            bytes.append(number: UInt64(numbers[place.source] ?? 0))
-            bytes.append(signed: Int64(place.day))
-            let sums = figures.all
-            bytes.append(number: UInt64(sums.count))
-            for (metric, value) in sums {
-                bytes.append(number: UInt64(metric.rawValue))
-                bytes.append(signed: value)
-            }
-        }
-        return bytes
-    }
-
-    /// Adds the rows of several records.
-    mutating func add(decoding records: [[UInt8]]) {
-        for record in records {
-            do {
-                try add(decoding: record)
-            } catch {
-                // Its checksum matches, so a version that writes differently has made it.
-                continue
-            }
-        }
-    }
-
-    /// Adds rows in their stored form, all or none.
-    ///
-    /// - Throws: ``MalformedRecord``.
-    mutating func add(decoding bytes: [UInt8]) throws {
-        var rest = bytes[...]
-        var names: [SourceName] = []
-        for _ in 0..<(try rest.number(atMost: UInt64(bytes.count))) {
-            names.append(SourceName(try rest.text()))
-        }
-        var rows: [(day: Int32, source: Int, figures: PrefetchFigures)] = []
-        for _ in 0..<(try rest.number(atMost: UInt64(bytes.count))) {
-            let number = Int(try rest.number(atMost: UInt64(bytes.count)))
-            guard names.indices.contains(number), let day = Int32(exactly: try rest.signed()) else {
-                throw MalformedRecord()
-            }
-            var figures = PrefetchFigures()
-            for _ in 0..<(try rest.number(atMost: 256)) {
-                let metric = try rest.number(atMost: 255)
-                let value = try rest.signed()
-                // A metric of a newer version is passed over.
-                if let metric = PrefetchFigures.Metric(rawValue: UInt8(metric)) {
-                    figures.add(value, to: metric)
-                }
-            }
-            rows.append((day, number, figures))
-        }
-        guard rest.isEmpty else { throw MalformedRecord() }
-        for row in rows { add(row.figures, day: row.day, source: names[row.source]) }
     }
 }

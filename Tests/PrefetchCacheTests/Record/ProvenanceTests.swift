@@ -108,7 +108,7 @@ import Testing
             try engine.store(prose(9000), as: Self.metadata)
             _ = try engine.open("film")
         }
-        try container.ledger.execute(sql: "UPDATE promotion SET \(change)")
+        try container.record.execute(sql: "UPDATE promotion SET \(change)")
         _ = try container.engine().promotedFiles()
         #expect(try Data(contentsOf: container.document("Film.mp4")) == prose(9000))
     }

@@ -2,7 +2,7 @@ internal import GRDB
 package import PrefetchFileSystem
 package import SystemPackage
 
-/// The ledger at one moment, read without creating files next to it: see ``LedgerImage``.
+/// The ledger at one moment, read without creating files next to it: see ``RecordImage``.
 package struct LedgerSnapshot: Sendable {
     /// All promotions, complete or under way.
     package let entries: [LedgerEntry]
@@ -16,16 +16,12 @@ package struct LedgerSnapshot: Sendable {
     /// - Throws: ``CacheError/newerLedger(version:)``, ``CacheError/fileSystem(_:)`` or
     ///   ``CacheError/database(name:message:)``.
     package init?(in support: Directory, at path: FilePath) throws(CacheError) {
-        let name = FilePath(CacheLayout.ledger)
-        let root = try onFiles { () throws(FileSystemError) -> Directory? in
-            guard let root = try support.open(CacheLayout.root),
-                try root.fileSystem.attributes(of: name, in: root.descriptor)?.kind == .regular
-            else { return nil }
-            return root
-        }
-        guard let root else { return nil }
+        guard let root = try onFiles({ () throws(FileSystemError) in try support.open(CacheLayout.root) })
+        else { return nil }
+        let isThere = try Self.isThere(CacheLayout.record, in: root)
+        if !isThere, try !Self.isThere(EarlierRecord.ledger, in: root) { return nil }
         do {
-            let queue = try LedgerImage.open(in: root, at: path.pushing(CacheLayout.root))
+            let queue = try RecordImage.open(in: root, at: path.pushing(CacheLayout.root))
             entries = try queue.read { database in
                 try Row.fetchAll(database, sql: LedgerEntry.select).compactMap(LedgerEntry.init)
             }
@@ -37,5 +33,9 @@ package struct LedgerSnapshot: Sendable {
         } catch {
             throw .database(name: "ledger", message: "\(error)")
         }
+    }
+
+    private static func isThere(_ name: String, in root: Directory) throws(CacheError) -> Bool {
+        try onFiles(root.fileSystem.attributes(of: FilePath(name), in: root.descriptor))?.kind == .regular
     }
 }

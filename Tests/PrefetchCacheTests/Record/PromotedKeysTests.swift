@@ -1,0 +1,94 @@
+import Foundation
+import PrefetchFileSystem
+import PrefetchItemFormat
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import PrefetchCaching
+
+@Suite struct PromotedKeysTests {
+    private let container = TemporaryContainer.make()
+    private let root: Directory
+
+    init() throws {
+        root = try .openOrCreate(
+            FilePath(container.support.path), permissions: CacheLayout.folderPermissions,
+            in: LiveFileSystem())
+    }
+
+    /// The ledger as a process sees it.
+    private func ledger() -> Ledger {
+        Ledger(record: Record(in: root, at: FilePath(container.support.path)))
+    }
+
+    private func entry(_ number: Int) throws -> LedgerEntry {
+        try LedgerEntry(committed: ItemKey("key \(number)"), named: FileName("File \(number)"))
+    }
+
+    /// Those of a process that counts how often it reads all of them.
+    private func keys(of ledger: Ledger, _ readings: Readings) -> PromotedKeys {
+        PromotedKeys(
+            InterceptedLedger(
+                ledger, before: { call, _ in if call == "hashes" { readings.note() } }))
+    }
+
+    private final class Readings: Sendable {
+        private let count = Atomic<Int>(0)
+        var value: Int { count.load(ordering: .relaxed) }
+
+        func note() { count.add(1, ordering: .relaxed) }
+    }
+
+    /// Faster than the kernel's clock ticks.
+    @Test func everyPromotionOfAnotherProcessIsSeenAtOnce() throws {
+        let (other, keys) = (ledger(), keys(of: ledger(), Readings()))
+        for number in 0..<300 {
+            let entry = try entry(number)
+            #expect(try keys.entry(for: entry.key.hash) == nil, "\(number)")
+            try other.put(entry)
+            #expect(try keys.entry(for: entry.key.hash) == entry, "\(number)")
+        }
+    }
+
+    @Test func allAreReadOnceUntilTheRecordChanges() throws {
+        let (other, readings) = (ledger(), Readings())
+        let keys = keys(of: ledger(), readings)
+        for number in 0..<100 { try other.put(entry(number)) }
+        let absent = try entry(1000).key.hash
+        for _ in 0..<10 { #expect(try keys.entry(for: absent) == nil) }
+        #expect(readings.value == 1)
+        try other.put(entry(100))
+        // A few keys are looked up one by one.
+        #expect(try keys.entry(for: entry(100).key.hash) != nil)
+        #expect(readings.value == 1)
+        for _ in 0..<10 { #expect(try keys.entry(for: absent) == nil) }
+        #expect(readings.value == 2)
+    }
+
+    @Test func whatThisProcessCountsLeavesThemAsTheyWere() throws {
+        let (ledger, readings) = (ledger(), Readings())
+        try ledger.put(entry(0))
+        let keys = keys(of: ledger, readings)
+        let absent = try entry(1).key.hash
+        #expect(try keys.entry(for: absent) == nil)
+        for _ in 0..<20 {
+            let before = try ledger.record.fingerprint()
+            try ledger.record.count(isWaiting: true) { database in
+                try JournalTable.append([JournalEntry(time: 1, kind: .delivered)], to: database)
+            } noting: {
+                keys.carry(from: $0, to: $1)
+            }
+            #expect(try ledger.record.fingerprint() != before)
+            #expect(try keys.entry(for: absent) == nil)
+        }
+        #expect(readings.value == 1)
+        // What another process promotes meanwhile is seen all the same.
+        try self.ledger().put(entry(1))
+        try ledger.record.count(isWaiting: true) { _ in
+        } noting: {
+            keys.carry(from: $0, to: $1)
+        }
+        #expect(try keys.entry(for: absent) == entry(1))
+    }
+}
