@@ -130,7 +130,23 @@ final class CacheFolders: Sendable {
             root.openOrCreate(CacheLayout.quarantine, permissions: CacheLayout.folderPermissions))
     }
 
+    /// How often the folders are made again when the system takes them away while they are being made.
+    private static let attempts = 20
+
     private static func open(_ areas: StorageAreas, _ fileSystem: any FileSystem) throws(CacheError)
+        -> Handles
+    {
+        for _ in 1..<attempts {
+            do throws(CacheError) {
+                return try openNow(areas, fileSystem)
+            } catch {
+                guard case .fileSystem(let reason) = error, reason.isNotFound else { throw error }
+            }
+        }
+        return try openNow(areas, fileSystem)
+    }
+
+    private static func openNow(_ areas: StorageAreas, _ fileSystem: any FileSystem) throws(CacheError)
         -> Handles
     {
         let permissions = CacheLayout.folderPermissions

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import Testing
 
@@ -29,6 +30,19 @@ import Testing
         try container.items.remove()
         #expect(try engine.store(prose(6000), "two").isStored)
         #expect(try engine.content("two") == prose(6000))
+    }
+
+    /// Between making a folder and opening it.
+    @Test(arguments: ["PrefetchCache", "items", "incoming"])
+    func aPurgeOfWhatWasJustMadeIsNoError(name: String) throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        try container.caches.remove()
+        let caches = container.caches
+        let purges = fileSystem.once(before: { $0.kind == .open && $0.name == name }) { try caches.remove() }
+        #expect(try engine.store(prose(5000), "one").isStored)
+        #expect(purges.value > 0)
+        #expect(try engine.content("one") == prose(5000))
     }
 
     @Test func anotherProcessThatFilledANewFolderIsSeen() throws {
