@@ -110,8 +110,7 @@ extension PrefetchCache {
     ///     reserved at once, so that a refusal comes before the first byte.
     ///   - encoding: Whether the item is compressed; by default, if that makes its first chunk smaller by at least an eighth.
     ///   - keepingPartial: Whether the whole chunks, of 1 MiB of content each, are kept when the writer ends by
-    ///     ``CacheWriter/keep()``, is dropped, or its process dies: `PrefetchDownloader`, and `store(as:…from:)` of that
-    ///     module, continue after them. An earlier partial of the key is discarded. Of two
+    ///     ``CacheWriter/keep()``, is dropped, or its process dies: `PrefetchDownloader` continues after them. An earlier partial of the key is discarded. Of two
     ///     concurrent writers of one key, the first to complete a chunk keeps its partial. That of an item with the intent
     ///     ``Intent/userRequested`` is kept on the volume of its destination. The validator must be strong if the partial is to
     ///     be resumed over HTTP, as by `PrefetchDownloader`: it tells whether the rest belongs to the same version.

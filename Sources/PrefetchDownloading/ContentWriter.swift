@@ -1,102 +1,6 @@
-public import Foundation
-public import PrefetchCaching
+internal import Foundation
+internal import PrefetchCaching
 internal import Synchronization
-
-extension PrefetchCache {
-    /// Stores an item whose content comes piece by piece, over a transport of your own.
-    ///
-    /// ```swift
-    /// try await cache.store(as: episode, sha256: digest, keepingPartial: true) { offset in
-    ///     try await connection.pieces(of: episode.key, from: offset)
-    /// }
-    /// ```
-    ///
-    /// With `keepingPartial`, an interrupted store keeps its complete chunks of 1 MiB of content each, and the next
-    /// store with the same metadata resumes after them. It resumes only the same version of the content: the metadata
-    /// must have the same validator, or a digest must be given, which is verified at the end. Otherwise it starts over.
-    ///
-    /// - Parameters:
-    ///   - metadata: The key, the destination and everything else that is known of the item.
-    ///   - expectedLength: The length of the whole content in bytes, if known. Space is then reserved up front, and
-    ///     content of a different length is not stored.
-    ///   - sha256: The SHA-256 digest of the whole content, 32 bytes. Other content is not stored.
-    ///   - encoding: How the content is encoded, unless the store resumes an earlier one.
-    ///   - keepingPartial: Whether the partial is kept if the store is interrupted: if `pieces` throws, the task is
-    ///     cancelled, or the process dies.
-    ///   - whenPromoted: What to do if the key was opened, so that its file belongs to the user.
-    ///   - admission: What may be evicted for the item.
-    ///   - isolation: The actor on which `progress` and `pieces` are called.
-    ///   - progress: Called after every piece.
-    ///   - pieces: Returns the content from a byte offset: 0, or the length of the partial. Called at most once.
-    /// - Returns: As `store(_:as:encoding:admission:)` of the cache. If refused, `pieces` was not called, or its
-    ///   sequence was not read to the end.
-    /// - Throws: What `pieces` and its sequence throw, and ``DownloadError/Reason/truncated(received:announced:)`` when
-    ///   the sequence ends early: what there is is kept then. After ``DownloadError/Reason/tooLong(received:announced:)``
-    ///   and ``DownloadError/Reason/wrongDigest(expected:actual:)`` nothing is kept. Also `CacheError`.
-    @discardableResult
-    public func store<Pieces: AsyncSequence>(
-        as metadata: ItemMetadata, expectedLength: Int64? = nil, sha256: [UInt8]? = nil,
-        encoding: EncodingChoice = .automatic, keepingPartial: Bool = false,
-        whenPromoted: WhenPromoted = .leave, admission: AdmissionMode = .evicting,
-        isolation: isolated (any Actor)? = #isolation,
-        progress: (DownloadProgress) -> Void = { _ in }, from pieces: (Int64) async throws -> Pieces
-    ) async throws -> StoreOutcome where Pieces.Element == Data {
-        let expected = Expectations(digest: sha256, length: expectedLength)
-        var digest = ContentDigest(for: expected)
-        var resumed = ResumedStoring.gone
-        if keepingPartial, let partial = try await partial(of: metadata.key, for: metadata.intent),
-            partial.continues(metadata, expectedLength: expectedLength, isVerified: sha256 != nil)
-        {
-            resumed = try await resumeStoring(
-                partial, whenPromoted: whenPromoted, on: AdmissionTerms(admission),
-                replay: { [digest] in digest.update($0) })
-        }
-        let writer: CacheWriter
-        switch resumed {
-        case .writer(let resumed): writer = resumed
-        case .refused(let refusal): return .refused(refusal)
-        case .gone:
-            // The old one may include content of the partial.
-            digest = ContentDigest(for: expected)
-            switch try await beginStoring(
-                metadata, expectedLength: expectedLength, encoding: encoding,
-                keepingPartial: keepingPartial, whenPromoted: whenPromoted, admission: admission
-            )
-            {
-            case .writer(let begun): writer = begun
-            case .refused(let refusal): return .refused(refusal)
-            }
-        }
-        let content = ContentWriter(writer, digest, expected)
-        do {
-            var iterator = try await pieces(writer.contentBytes).makeAsyncIterator()
-            return try await content.writeAll(announced: expectedLength, progress: progress) {
-                let piece = try await iterator.next(isolation: isolation)
-                // The sequence may have ended early because the task was cancelled.
-                if piece == nil { try Task.checkCancellation() }
-                return piece
-            }
-        } catch {
-            // After an error of the cache, the writer has ended, or ends when it is released.
-            if !(error is CacheError) { _ = try await content.end(after: error as? DownloadError.Reason) }
-            throw error
-        }
-    }
-}
-
-extension ResumablePartial {
-    /// Whether storing an item may resume this partial.
-    ///
-    /// - Parameter isVerified: Whether the digest of the whole content is verified at the end.
-    fileprivate func continues(
-        _ item: ItemMetadata, expectedLength length: Int64?, isVerified: Bool
-    ) -> Bool {
-        let isSameVersion = !item.validator.isEmpty && item.validator == metadata.validator
-        return (isVerified || isSameVersion) && item.intent == metadata.intent
-            && item.isSameItem(as: metadata) && contentBytes <= length ?? .max
-            && (expectedLength == nil || length == nil || expectedLength == length)
-    }
-}
 
 /// Writes content piece by piece, and completes the item if the content is as expected.
 struct ContentWriter: Sendable {
@@ -120,8 +24,7 @@ struct ContentWriter: Sendable {
     /// - Throws: What `next` throws, a ``DownloadError/Reason`` for other content than announced or expected, and
     ///   `CacheError`, after which the writer has ended.
     func writeAll(
-        announced: Int64?, isolation: isolated (any Actor)? = #isolation,
-        progress: (DownloadProgress) -> Void, from next: () async throws -> Data?
+        announced: Int64?, progress: (DownloadProgress) -> Void, from next: () async throws -> Data?
     ) async throws -> StoreOutcome {
         let total = announced ?? expected.length
         // Stored with the commit, in one call.
