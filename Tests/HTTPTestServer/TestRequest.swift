@@ -29,13 +29,6 @@ public struct TestRequest: Sendable {
         }
         return Int(range.dropFirst(6).dropLast())
     }
-
-    /// The first and the last byte of a range that has both.
-    public var closedRange: ClosedRange<Int>? {
-        guard let range = headers["range"], range.hasPrefix("bytes=") else { return nil }
-        let ends = range.dropFirst(6).split(separator: "-").compactMap { Int($0) }
-        return ends.count == 2 && ends[0] <= ends[1] ? ends[0]...ends[1] : nil
-    }
 }
 
 extension Date {

@@ -2,23 +2,22 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 import PrefetchCaching
-import PrefetchDownloading
 import Storytelling
 
 /// Serves items to players of this machine: with ranges, and while they are being downloaded.
 struct PlaybackServer: HTTPHandler {
-    let downloader: PrefetchDownloader
+    let cache: PrefetchCache
 
     /// Serves while `body` runs.
     ///
     /// - Parameter body: Receives the URL under which an item is served.
     static func serving<Result: Sendable>(
-        _ downloader: PrefetchDownloader, _ body: (_ url: (ItemKey) -> String) async throws -> Result
+        _ cache: PrefetchCache, _ body: (_ url: (ItemKey) -> String) async throws -> Result
     ) async throws -> Result {
         // On loopback: other machines cannot reach it. Port 0: the system chooses a free one.
         let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: 0)
         let server = HTTPServer(
-            address: address, logger: .disabled, handler: PlaybackServer(downloader: downloader))
+            address: address, logger: .disabled, handler: PlaybackServer(cache: cache))
         let running = Task { try await server.run() }
         defer { running.cancel() }
         try await server.waitUntilListening()
@@ -31,7 +30,7 @@ struct PlaybackServer: HTTPHandler {
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
         let (reader, length): (ContentReader, Int64)
         do {
-            reader = downloader.reader(for: try ItemKey(String(request.path.dropFirst())))
+            reader = cache.reader(for: try ItemKey(String(request.path.dropFirst())))
             // Waits until the origin has announced it.
             length = try await reader.length()
         } catch is ItemKeyError {

@@ -16,16 +16,11 @@ public struct ContentReader: Sendable {
     private let cache: PrefetchCache
     private let patience: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
-    private let fetch: DistantFetch?
     private let state = Shared()
 
     private final class Shared: Sendable {
         /// What was read, or is known to come.
         let version = Mutex<ContentVersion?>(nil)
-        /// How much of it had arrived at the last look.
-        let arrivedBytes = Atomic<Int64>(0)
-        /// Whether something was fetched in vain.
-        let isFetchInVain = Atomic(false)
         /// Whether it was counted as a use.
         let isCounted = Atomic(false)
         /// The piece that was read last: most callers go on where they have stopped.
@@ -34,8 +29,6 @@ public struct ContentReader: Sendable {
 
     /// The least to read at once: the length of a chunk, which has to be read and verified as a whole.
     private static let pieceLength = 1 << 20
-    /// Bytes that are more than that beyond what has arrived are fetched as well as waited for.
-    private static let distance: Int64 = 2 << 20
     /// How long to wait between two looks: twice as long each time.
     private static let pauses: ClosedRange<Duration> = .milliseconds(10)...Duration.milliseconds(160)
     /// After how much waiting to look whether somebody is storing the item.
@@ -43,14 +36,12 @@ public struct ContentReader: Sendable {
 
     init(
         _ key: ItemKey, of cache: PrefetchCache, patience: Duration,
-        fetching fetch: DistantFetch? = nil,
         sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
         self.key = key
         self.cache = cache
         self.patience = patience
         self.sleep = sleep
-        self.fetch = fetch
     }
 
     /// Returns the length of the whole content in bytes. Waits until it is known: that of an item that is being stored may
@@ -78,33 +69,12 @@ public struct ContentReader: Sendable {
     public func read(from offset: Int64, upTo limit: Int = 1 << 20) async throws(CacheError) -> Data {
         let limit = max(1, limit)
         if let known = known(from: offset, upTo: limit) { return known }
-        var fetched: Fetched?
         let content = try await wait { cache throws(CacheError) in
-            if let content = try await look(at: offset, upTo: max(limit, Self.pieceLength), in: cache) {
-                return content
-            }
-            if fetched == nil { fetched = fetchDistant(from: offset) }
-            return fetched?.content
+            try await look(at: offset, upTo: max(limit, Self.pieceLength), in: cache)
         }
         guard content.count > limit else { return content }
         state.piece.withLock { $0 = (offset, content) }
         return Data(content.prefix(limit))
-    }
-
-    /// Fetches bytes that would be long in coming.
-    ///
-    /// - Returns: `nil` if they may come soon, or cannot be fetched now.
-    private func fetchDistant(from offset: Int64) -> Fetched? {
-        guard let fetch, !state.isFetchInVain.load(ordering: .relaxed),
-            let version = state.version.withLock(\.self), let length = version.length, offset < length,
-            offset - state.arrivedBytes.load(ordering: .relaxed) > Self.distance
-        else { return nil }
-        let range = DistantRange(
-            bytes: offset..<offset + min(length - offset, Int64(Self.pieceLength)), contentBytes: length,
-            validator: version.validator)
-        return fetch(range).map {
-            Fetched($0) { [state] in state.isFetchInVain.store(true, ordering: .relaxed) }
-        }
     }
 
     /// Bytes of the piece that was read last; `nil` if it does not have that at the offset.
@@ -166,9 +136,7 @@ public struct ContentReader: Sendable {
         }
         switch arrival {
         case .awaited(let arrived):
-            // Without a partial, the item may just be published: then nothing is far.
-            state.arrivedBytes.store(arrived?.bytes ?? .max, ordering: .relaxed)
-            if let arrived { try note(arrived.version) }
+            if let arrived { try note(arrived) }
             return nil
         case .present(let data, let version, let isComplete):
             try note(version)
@@ -216,37 +184,4 @@ public struct ContentReader: Sendable {
             pause = min(pause * 2, Self.pauses.upperBound)
         }
     }
-}
-
-/// A range of an item that somebody reads, and that is far ahead of what has arrived.
-package struct DistantRange: Sendable {
-    package let bytes: Range<Int64>
-    /// The length of the whole content.
-    package let contentBytes: Int64
-    /// The version of what has arrived.
-    package let validator: Validator
-}
-
-/// Fetches all bytes of a range; `nil` if they are not given. Without a task, nobody can be asked now.
-package typealias DistantFetch = @Sendable (DistantRange) -> Task<Data?, Never>?
-
-/// Bytes that are being fetched, as long as somebody holds this.
-private final class Fetched: Sendable {
-    private let task: Task<Data?, Never>
-    private let result = Mutex<Data?>(nil)
-
-    init(_ task: Task<Data?, Never>, inVain: @escaping @Sendable () -> Void) {
-        self.task = task
-        Task { [weak self] in
-            let content = await task.value
-            guard let self else { return }
-            if content == nil { inVain() }
-            result.withLock { $0 = content }
-        }
-    }
-
-    deinit { task.cancel() }
-
-    /// `nil` until they are there.
-    var content: Data? { result.withLock(\.self) }
 }

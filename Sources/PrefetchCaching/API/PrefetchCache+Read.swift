@@ -111,19 +111,8 @@ extension PrefetchCache {
     /// While nobody is storing the item, it waits for the time of `patience`, at least half a second: between two attempts
     /// of a download, or until its process is started again.
     public func reader(for key: ItemKey, patience: Duration = .seconds(30)) -> ContentReader {
-        reader(for: key, patience: patience, fetching: nil)
-    }
-
-    /// As ``reader(for:patience:)``.
-    ///
-    /// - Parameter fetch: Is given what is far ahead of what has arrived.
-    package func reader(
-        for key: ItemKey, patience: Duration, fetching fetch: DistantFetch?
-    ) -> ContentReader {
         // The real clock: tests of readers bring their own.
-        ContentReader(key, of: self, patience: patience, fetching: fetch) {
-            try await Timers.shared.sleep(for: $0)
-        }
+        ContentReader(key, of: self, patience: patience) { try await Timers.shared.sleep(for: $0) }
     }
 
     /// Returns what is known about a key; `nil` when it is neither cached nor promoted. Does not count as a use.

@@ -7,14 +7,8 @@ internal import SystemPackage
 enum Arrival: Sendable {
     /// Bytes at the offset; none at the end of the content.
     case present(Data, ContentVersion, isComplete: Bool)
-    /// They have not arrived; with what has, unless there is nothing of the item.
-    case awaited(ArrivedContent?)
-}
-
-/// Content that has arrived from its beginning on.
-struct ArrivedContent: Sendable {
-    let version: ContentVersion
-    let bytes: Int64
+    /// They have not arrived; with the version of what has, unless there is nothing of the item.
+    case awaited(ContentVersion?)
 }
 
 /// Tells whether two parts belong to one content.
@@ -65,12 +59,12 @@ extension Engine {
             }
             if let arrival = lookup.value { return arrival }
         }
-        var arrived: ArrivedContent?
+        var arrived: ContentVersion?
         for partial in try onFiles(partialsUnderWay(of: key)) where wanted?.canBe(partial.version) ?? true {
             switch try arrival(in: partial, from: offset, upTo: limit) {
             case .present(let data, let version, let isComplete)?:
                 return .present(data, version, isComplete: isComplete)
-            case .awaited(let content)?: arrived = arrived ?? content
+            case .awaited(let version)?: arrived = arrived ?? version
             case nil: break
             }
         }
@@ -142,9 +136,7 @@ extension Engine {
             }
         }
         let (index, start) = offset.quotientAndRemainder(dividingBy: Int64(ItemLimits.chunkBytes))
-        guard index < journal.chunks.count else {
-            return .awaited(ArrivedContent(version: version, bytes: journal.contentBytes))
-        }
+        guard index < journal.chunks.count else { return .awaited(version) }
         let opened = try onFiles(
             ifPresent { () throws(FileSystemError) in
                 try fileSystem.open(partial.chunks, in: partial.folder.descriptor, .read)
