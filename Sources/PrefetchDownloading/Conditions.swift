@@ -1,11 +1,7 @@
 internal import Foundation
+internal import Logging
 internal import PrefetchCaching
 internal import PrefetchFileSystem
-internal import Synchronization
-
-#if canImport(FoundationNetworking)
-    internal import FoundationNetworking
-#endif
 
 /// When, and over which networks, content may be downloaded: what must be so. With none of them it may be at any time, and over
 /// any network.
@@ -17,9 +13,6 @@ internal import Synchronization
 /// A download whose conditions are not met, or are met no longer while it transfers, ends with
 /// ``DownloadOutcome/postponed(_:keptBytes:)``, which names the condition. Content that is cached already needs none.
 ///
-/// Requests that are downloaded together spend the bytes once, so that only the conditions count that they have in common.
-/// If one of them is cancelled, the others go on under their own, after the request under way.
-///
 /// On Apple platforms the system knows what a network is like. Elsewhere every network counts as neither constrained nor
 /// expensive, unless ``DownloaderConfiguration/device`` says so.
 public struct DownloadConditions: OptionSet, Hashable, Sendable {
@@ -30,6 +23,9 @@ public struct DownloadConditions: OptionSet, Hashable, Sendable {
     public static let unexpensiveNetwork = DownloadConditions(rawValue: 2)
     /// The device is charging, or has no battery. Known on Linux, and elsewhere if ``DownloaderConfiguration/device`` says so.
     public static let externalPower = DownloadConditions(rawValue: 4)
+    /// The device is neither in Low Power Mode nor so hot that it slows down. Known on Apple platforms, and elsewhere if
+    /// ``DownloaderConfiguration/device`` says so.
+    public static let unstrainedDevice = DownloadConditions(rawValue: 8)
 
     /// A bit for each.
     public let rawValue: Int
@@ -44,35 +40,26 @@ extension DownloaderConfiguration {
     }
 }
 
-/// The condition that keeps content from being downloaded now.
-public enum UnmetCondition: Error, Hashable, Sendable {
+/// The condition that keeps content from being downloaded now. The raw values are stable names.
+public enum UnmetCondition: String, Error, Hashable, Sendable, CustomStringConvertible {
     /// The network is metered, or expensive in another way.
     case unexpensiveNetwork
     /// The network is to be used sparingly: it is in Low Data Mode.
     case unconstrainedNetwork
     /// The device runs on its battery.
     case externalPower
-    /// Whether a condition is met is not known, for this reason.
-    case unknown(String)
+    /// The device is in Low Power Mode, or hot.
+    case unstrainedDevice
+    /// Whether a condition is met is not known. The logger receives why.
+    case unknown
 
-    /// A stable name.
-    public var name: String {
-        switch self {
-        case .unexpensiveNetwork: "unexpensiveNetwork"
-        case .unconstrainedNetwork: "unconstrainedNetwork"
-        case .externalPower: "externalPower"
-        case .unknown: "unknown"
-        }
-    }
-}
-
-extension UnmetCondition: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unexpensiveNetwork: "the network is metered or expensive"
         case .unconstrainedNetwork: "the network is to be used sparingly"
         case .externalPower: "the device runs on its battery"
-        case .unknown(let reason): "it is not known whether the conditions are met: \(reason)"
+        case .unstrainedDevice: "the device saves power or is hot"
+        case .unknown: "it is not known whether the conditions are met; set the configuration's device"
         }
     }
 }
@@ -85,12 +72,15 @@ public struct DeviceState: Hashable, Sendable {
     public var isNetworkConstrained = false
     /// Whether the device is charging, or has no battery; `nil` if that is not known.
     public var hasExternalPower: Bool?
+    /// Whether the device is in Low Power Mode, or so hot that its performance suffers.
+    public var isStrained = false
 
     /// Creates the state of a device about which nothing is known.
     public init() {}
 
-    /// What the system says. On Linux that is whether there is external power (`/sys/class/power_supply`); Apple platforms
-    /// apply the conditions of the network to each request by themselves, and do not say here whether the device charges.
+    /// What the system says: on Linux, whether there is external power (`/sys/class/power_supply`); on Apple platforms, whether
+    /// the device is strained. These apply the conditions of the network to each request by themselves, and do not say here
+    /// whether the device charges.
     public static func ofSystem() throws -> DeviceState { try ofSystem(in: "/sys/class/power_supply") }
 }
 
@@ -98,32 +88,39 @@ extension DeviceState {
     /// - Parameter folder: A folder for each battery and charger, of which a machine without either has none
     ///   (`Documentation/ABI/testing/sysfs-class-power` of Linux).
     static func ofSystem(in folder: String) throws -> DeviceState {
-        #if os(Linux)
-            var state = DeviceState()
+        var state = DeviceState()
+        #if canImport(Darwin)
+            let process = ProcessInfo.processInfo
+            state.isStrained =
+                process.isLowPowerModeEnabled || [.serious, .critical].contains(process.thermalState)
+        #else
             let names =
                 FileManager.default.fileExists(atPath: folder)
                 ? try FileManager.default.contentsOfDirectory(atPath: folder) : []
-            // Not the battery of a mouse.
+            // Nothing for what a supply does not say, or says no longer.
             let supplies = names.map { name in
-                ["scope", "type", "online", "status"].map { value(of: $0, in: "\(folder)/\(name)") }
-            }.filter { $0[0] != "Device" }
+                ["scope", "type", "online", "status"].map { property in
+                    FileManager.default.contents(atPath: "\(folder)/\(name)/\(property)").map {
+                        String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                    }
+                }
+            }.filter { $0[0] != "Device" }  // Not the battery of a mouse.
             let isOnline = supplies.contains { $0[1] != "Battery" && $0[2] == "1" }
             let isDraining = supplies.contains { $0[1] == "Battery" && $0[3] == "Discharging" }
             state.hasExternalPower = isOnline || !isDraining
-            return state
-        #else
-            return DeviceState()
         #endif
+        return state
     }
 
-    #if os(Linux)
-        /// Nothing for what a supply does not say, or says no longer.
-        private static func value(of name: String, in supply: String) -> String? {
-            FileManager.default.contents(atPath: "\(supply)/\(name)").map {
-                String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-            }
+    /// - Throws: What is not met.
+    fileprivate func require(_ conditions: DownloadConditions) throws(UnmetCondition) {
+        if isNetworkExpensive, conditions.contains(.unexpensiveNetwork) { throw .unexpensiveNetwork }
+        if isNetworkConstrained, conditions.contains(.unconstrainedNetwork) { throw .unconstrainedNetwork }
+        if isStrained, conditions.contains(.unstrainedDevice) { throw .unstrainedDevice }
+        if conditions.contains(.externalPower), hasExternalPower != true {
+            throw hasExternalPower == nil ? .unknown : .externalPower
         }
-    #endif
+    }
 }
 
 /// Knows whether the conditions of downloads are met.
@@ -134,7 +131,8 @@ final class ConditionKeeper: Sendable {
     private let cache: PrefetchCache
     private let readDevice: @Sendable () async throws -> DeviceState
     private let environment: DownloaderEnvironment
-    private let known = UnfairMutex<(device: Result<DeviceState, UnmetCondition>, readAt: Int64)?>(nil)
+    /// `nil` for a state that could not be read.
+    private let known = UnfairMutex<(device: DeviceState?, readAt: Int64)?>(nil)
 
     init(
         _ cache: PrefetchCache, _ device: @escaping @Sendable () async throws -> DeviceState,
@@ -148,98 +146,23 @@ final class ConditionKeeper: Sendable {
     /// - Throws: What is not met.
     func require(_ conditions: DownloadConditions) async throws(UnmetCondition) {
         guard !conditions.isEmpty else { return }
-        let device = try await deviceState(environment.now()).get()
-        if device.isNetworkExpensive, conditions.contains(.unexpensiveNetwork) { throw .unexpensiveNetwork }
-        if device.isNetworkConstrained, conditions.contains(.unconstrainedNetwork) {
-            throw .unconstrainedNetwork
-        }
-        guard conditions.contains(.externalPower), device.hasExternalPower != true else { return }
-        throw device.hasExternalPower == nil
-            ? .unknown("nothing says whether there is external power; set the configuration's device")
-            : .externalPower
+        guard let device = await device(environment.now()) else { throw .unknown }
+        try device.require(conditions)
     }
 
-    private func deviceState(_ now: Int64) async -> Result<DeviceState, UnmetCondition> {
+    private func device(_ now: Int64) async -> DeviceState? {
         // A clock that was set back says nothing about the age.
-        if let known = known.withLock({ $0 }), (0..<Self.deviceSeconds).contains(now - known.readAt) {
+        if let known = known.withLock(\.self), (0..<Self.deviceSeconds).contains(now - known.readAt) {
             return known.device
         }
-        let read: Result<DeviceState, UnmetCondition>
+        var device: DeviceState?
         do {
-            read = .success(try await withTaskExecutorPreference(cache.executor) { try await readDevice() })
+            device = try await withTaskExecutorPreference(cache.executor) { try await readDevice() }
         } catch {
-            read = .failure(.unknown("\(error)"))
+            environment.logger.info(
+                "The state of the device is not known.", metadata: ["error": "\(error)"])
         }
-        known.withLock { $0 = (read, now) }
-        return read
+        known.withLock { [device] in $0 = (device, now) }
+        return device
     }
 }
-
-/// Whether the device asks its programs for restraint.
-struct PowerState: Sendable {
-    /// Whether downloads that nobody waits for are to pause now.
-    var isStrained: @Sendable () -> Bool
-    /// Changes of that from now on. A change may be reported that is none.
-    var changes: @Sendable () -> AsyncStream<Void>
-
-    /// A device that never does.
-    static let unlimited = PowerState(isStrained: { false }, changes: { AsyncStream { $0.finish() } })
-}
-
-// What Apple's systems say about the network and the device, and others do not.
-
-#if canImport(Darwin)
-    extension URLRequest {
-        /// Restricts the request to networks. What its creator forbade stays forbidden.
-        mutating func restrict(to conditions: DownloadConditions) {
-            if conditions.contains(.unconstrainedNetwork) { allowsConstrainedNetworkAccess = false }
-            if conditions.contains(.unexpensiveNetwork) { allowsExpensiveNetworkAccess = false }
-        }
-    }
-
-    extension URLError {
-        /// Why the request may not use the network that there is.
-        var networkRestriction: TransferFailure? {
-            networkUnavailableReason.map { $0 == .constrained ? .networkIsConstrained : .networkIsExpensive }
-        }
-    }
-
-    extension PowerState {
-        /// Low Power Mode, or a device so hot that its performance suffers.
-        static let live = PowerState(
-            isStrained: {
-                let process = ProcessInfo.processInfo
-                return process.isLowPowerModeEnabled || [.serious, .critical].contains(process.thermalState)
-            },
-            changes: {
-                AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-                    let names = [
-                        Notification.Name.NSProcessInfoPowerStateDidChange,
-                        ProcessInfo.thermalStateDidChangeNotification,
-                    ]
-                    let tasks = names.map { name in
-                        Task {
-                            for await _ in NotificationCenter.default.notifications(named: name) {
-                                continuation.yield()
-                            }
-                        }
-                    }
-                    continuation.onTermination = { _ in
-                        for task in tasks { task.cancel() }
-                    }
-                }
-            })
-    }
-#else
-    extension URLRequest {
-        mutating func restrict(to conditions: DownloadConditions) {}
-    }
-
-    extension URLError {
-        var networkRestriction: TransferFailure? { nil }
-    }
-
-    extension PowerState {
-        static let live = unlimited
-    }
-#endif

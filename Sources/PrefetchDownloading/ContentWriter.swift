@@ -45,12 +45,7 @@ struct ContentWriter: Sendable {
             progress(DownloadProgress(completedBytes: length, totalBytes: total))
         }
         let length = writer.contentBytes + Int64(last.count)
-        if let announced, length < announced {
-            throw DownloadError.Reason.truncated(received: length, announced: announced)
-        }
-        if let expected = expected.length, expected != length {
-            throw DownloadError.Reason.wrongLength(expected: expected, actual: length)
-        }
+        if let problem = expected.problem(of: length, announced: announced) { throw problem }
         if let problem = digest.finish() { throw problem }
         let outcome = try await writer.commit(appending: last)
         if case .refused = outcome { return outcome }
@@ -69,6 +64,18 @@ struct ContentWriter: Sendable {
             return 0
         }
         return try await writer.keep()
+    }
+}
+
+extension Expectations {
+    /// What is wrong with the length of whole content.
+    func problem(of length: Int64, announced: Int64?) -> DownloadError.Reason? {
+        if let announced, length != announced {
+            return length < announced
+                ? .truncated(received: length, announced: announced)
+                : .tooLong(received: length, announced: announced)
+        }
+        return self.length.flatMap { $0 == length ? nil : .wrongLength(expected: $0, actual: length) }
     }
 }
 

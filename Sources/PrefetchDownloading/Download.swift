@@ -107,9 +107,6 @@ public enum DownloadEvent: Hashable, Sendable {
     case resumed(at: Int64)
     /// More of the content was stored.
     case progress(DownloadProgress)
-    /// The download waits until the device is no longer in Low Power Mode or hot, or the user asks for the content.
-    /// `keptBytes` bytes of content are kept until then. ``started`` follows.
-    case paused(keptBytes: Int64)
     /// An attempt failed, and another one follows after this time.
     case retrying(after: Duration, DownloadError)
     /// The download ended. Always the last event.
@@ -142,9 +139,6 @@ public enum DownloadOutcome: Hashable, Sendable {
     case delivered(PromotedFile)
     /// The cache already has the server's current version.
     case notModified
-    /// The server does not say which version it has. The content has the length of what the cache has and begins with the same
-    /// bytes, of which so many were compared; the rest was not downloaded.
-    case seeminglyUnchanged(comparedBytes: Int64)
     /// The content is cached, with the expected digest if there is one. The server was not contacted.
     case alreadyCached
     /// The user has opened the key; nothing was downloaded.
@@ -170,8 +164,6 @@ extension DownloadOutcome: CustomStringConvertible {
             case .stored(let item): StoreOutcome.stored(item).description
             case .delivered(let file): StoreOutcome.delivered(file).description
             case .notModified: "not modified: the cache has the server's current version"
-            case .seeminglyUnchanged(let bytes):
-                "seemingly unchanged: the length and the first \(bytes) bytes are the same"
             case .alreadyCached: "already cached"
             case .alreadyPromoted(let file): "already opened: \(file.path)"
             case .refused(let refusal, _): StoreOutcome.refused(refusal).description
@@ -189,7 +181,7 @@ extension DownloadOutcome {
     /// Bytes of content that are kept of a download that did not end well; `nil` if all are.
     var keptBytes: Int64? {
         switch self {
-        case .stored, .delivered, .notModified, .seeminglyUnchanged, .alreadyCached, .alreadyPromoted: nil
+        case .stored, .delivered, .notModified, .alreadyCached, .alreadyPromoted: nil
         case .refused(_, let bytes), .postponed(_, let bytes), .cancelled(let bytes): bytes
         case .failed(let error): error.keptBytes
         }

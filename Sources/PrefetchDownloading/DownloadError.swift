@@ -21,7 +21,7 @@ public struct DownloadError: Error, Hashable, Sendable {
         case status(Int, retryAfter: Duration?)
         /// The connection failed or was lost.
         case connection(TransferFailure)
-        /// The server sent nothing for this long, or less than ``DownloaderConfiguration/lowestSpeed``.
+        /// The server sent nothing for this long, or less than 1 KiB/s.
         case stalled(Duration)
         /// The content ended early. Both numbers are bytes of content.
         case truncated(received: Int64, announced: Int64)

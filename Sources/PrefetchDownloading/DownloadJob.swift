@@ -1,3 +1,4 @@
+internal import Foundation
 internal import PrefetchCaching
 internal import Synchronization
 
@@ -10,35 +11,30 @@ final class DownloadJob: Sendable {
     }
 
     private struct State {
-        var listeners: [Listener] = []
+        var listeners: [Download] = []
         var latest: DownloadEvent?
         var task: Task<Void, Never>?
         var stop: Stop?
         var isUrgent = false
-        /// The attempt under way.
-        var attempt: Task<Result<DownloadOutcome, AttemptFailure>, Never>?
-        /// Whether it was ended, to be made again later.
-        var isPaused = false
         var fetched = Fetched()
         var claim: FetchClaim?
     }
 
-    private struct Listener {
-        let download: Download
-        let conditions: DownloadConditions
-    }
-
     let request: DownloadRequest
+    let conditions: DownloadConditions
     /// The position in the order of arrival.
     let number: Int
-    /// In seconds since 1970.
-    let requestedAt: Int64
+    /// In milliseconds since 1970.
+    let requestedAt = Int64(Date().timeIntervalSince1970 * 1000)
     let terms: AdmissionTerms
     private let state: Mutex<State>
 
-    init(_ request: DownloadRequest, number: Int, at time: Int64, on terms: AdmissionTerms) {
+    init(
+        _ request: DownloadRequest, under conditions: DownloadConditions = [], number: Int,
+        on terms: AdmissionTerms
+    ) {
         self.request = request
-        requestedAt = time
+        self.conditions = conditions
         self.number = number
         self.terms = terms
         state = Mutex(State(isUrgent: request.intent == .userRequested))
@@ -51,20 +47,11 @@ final class DownloadJob: Sendable {
 
     var isStopped: Bool { state.withLock { $0.stop != nil } }
 
-    /// The conditions of all handles together.
-    var conditions: DownloadConditions {
-        state.withLock { state in
-            state.listeners.dropFirst().reduce(state.listeners.first?.conditions ?? []) {
-                $0.intersection($1.conditions)
-            }
-        }
-    }
-
     /// - Returns: `false` if the download is over or stopping.
-    func add(_ download: Download, under conditions: DownloadConditions) -> Bool {
+    func add(_ download: Download) -> Bool {
         state.withLock { state in
             guard state.latest?.isLast != true, state.stop == nil else { return false }
-            state.listeners.append(Listener(download: download, conditions: conditions))
+            state.listeners.append(download)
             if let latest = state.latest { download.receive(latest) }
             return true
         }
@@ -73,8 +60,8 @@ final class DownloadJob: Sendable {
     /// Removes a cancelled listener. Removing the last one stops the download, and its outcome has the kept bytes.
     func remove(_ download: Download) {
         let isLast = state.withLock { state in
-            guard state.listeners.allSatisfy({ $0.download === download }) else {
-                state.listeners.removeAll { $0.download === download }
+            guard state.listeners.allSatisfy({ $0 === download }) else {
+                state.listeners.removeAll { $0 === download }
                 return false
             }
             // From now on no listener can be added.
@@ -93,9 +80,9 @@ final class DownloadJob: Sendable {
         task?.cancel()
     }
 
-    /// Ends the download if it is opportunistic and transferring.
+    /// Ends the download if it is opportunistic and has begun.
     func stopIfOpportunistic(under pressure: Pressure) {
-        guard request.intent == .opportunistic, state.withLock({ $0.attempt != nil }) else { return }
+        guard request.intent == .opportunistic, state.withLock({ $0.task != nil }) else { return }
         stop(.pressure(pressure))
     }
 
@@ -109,54 +96,12 @@ final class DownloadJob: Sendable {
     /// Waits until the download, if it was started, has ended and kept what can be kept.
     func waitUntilEnded() async { await state.withLock { $0.task }?.value }
 
-    /// Makes an attempt, which ``pause()`` ends, and a suspension of the cache.
-    ///
-    /// - Parameter isHeld: Whether opportunistic downloads have to wait.
-    func attempt(
-        storingIn cache: PrefetchCache, unless isHeld: () -> Bool,
-        _ body: @escaping @Sendable () async throws -> DownloadOutcome
-    ) async -> Result<DownloadOutcome, AttemptFailure> {
-        let attempt = Task(executorPreference: cache.downloadExecutor) {
-            do {
-                return Result<_, AttemptFailure>.success(try await body())
-            } catch {
-                return .failure(AttemptFailure(error))
-            }
-        }
-        state.withLock { ($0.attempt, $0.isPaused) = (attempt, false) }
-        defer { state.withLock { $0.attempt = nil } }
-        // They may have had to since it got its slot.
-        if isHeld() { pause() }
-        let (result, wasStopped) = await withTaskCancellationHandler {
-            await cache.whileRunning(attempt)
-        } onCancel: {
-            attempt.cancel()
-        }
-        if wasStopped, !isStopped, case .failure = result {
-            return .failure(AttemptFailure(CacheError.suspended))
-        }
-        return result
-    }
-
-    /// Ends an attempt that nobody is waiting for, to be made again later.
-    func pause() {
-        let attempt = state.withLock { state in
-            guard !state.isUrgent else { return nil as Task<Result<DownloadOutcome, AttemptFailure>, Never>? }
-            if state.attempt != nil { state.isPaused = true }
-            return state.attempt
-        }
-        attempt?.cancel()
-    }
-
-    /// Whether the last attempt was cancelled only to be made again later.
-    var isPaused: Bool { state.withLock { $0.isPaused && $0.stop == nil } }
-
     func emit(_ event: DownloadEvent) {
         let listeners = state.withLock { state in
             state.latest = event
             return state.listeners
         }
-        for listener in listeners { listener.download.receive(event) }
+        for listener in listeners { listener.receive(event) }
     }
 
     /// Keeps the claim of the key until the attempt has ended.

@@ -19,8 +19,7 @@ public struct DownloadRequest: Sendable {
     /// What to do if the key is already cached.
     public enum WhenCached: Hashable, Sendable {
         /// Ask the server for a newer version, which then replaces the item. Of an item without a validator the server cannot
-        /// be asked that: one of up to 16 MiB is downloaded again, and of a larger one the length and the first MiB are
-        /// compared, see ``DownloadOutcome/seeminglyUnchanged(comparedBytes:)``. If a digest is expected, it decides instead.
+        /// be asked that: it is downloaded again. If a digest is expected, it decides instead.
         case revalidate
         /// Keep an item that meets the expectations, without contacting the server.
         case keep
@@ -66,8 +65,6 @@ public struct DownloadRequest: Sendable {
     /// It is stored as it was before, and expectations apply to that. On by default; neither offered for content that is
     /// expected to be longer than 16 MiB, nor for files of bundles.
     public var allowsCompressedTransfer = true
-    /// Whether the content is downloaded even if its source is paused, see ``DownloaderConfiguration/gate``.
-    public var passesGate = false
     /// The files of a bundle; empty for a single file.
     public internal(set) var files: [BundleFile] = []
     /// The checksum that the cache had recorded of the content, in place of a digest.
@@ -111,7 +108,7 @@ public struct DownloadRequest: Sendable {
     }
 
     /// Whether a download for this request also satisfies the other one. Priority and expiry may differ: those of the
-    /// first request apply. So may the conditions, see ``DownloadConditions``.
+    /// first request apply.
     func serves(_ other: DownloadRequest) -> Bool {
         key == other.key && urlRequest.isSame(as: other.urlRequest)
             && files.count == other.files.count && zip(files, other.files).allSatisfy { $0.isSame(as: $1) }

@@ -8,10 +8,17 @@ internal import PrefetchCaching
 
 /// Why one attempt at a download did not succeed.
 struct AttemptFailure: Error {
-    /// Why it failed; `nil` if the task was cancelled, or a condition is not met.
-    var reason: DownloadError.Reason?
-    /// The condition that is not met.
-    var unmet: UnmetCondition?
+    enum Cause {
+        /// The task was cancelled.
+        case cancelled
+        case unmet(UnmetCondition)
+        /// Another process is fetching the content, of which nothing may be here. It last showed that it receives something
+        /// at this time, by whatever clock; `nil` if that is not known.
+        case elsewhere(isWithoutItem: Bool, lastSign: Int64?)
+        case failed(DownloadError.Reason)
+    }
+
+    var cause: Cause
     /// Bytes of content that are kept for a later attempt.
     var keptBytes: Int64 = 0
     /// Whether the attempt resumed an earlier one.
@@ -20,24 +27,30 @@ struct AttemptFailure: Error {
     var wasEncoded = false
     /// Whether the body could be decoded where it was stored as sent, or the reverse.
     var mayBeMeantOtherwise = false
-    /// Set while another process is fetching the content.
-    var elsewhere: Elsewhere?
 
-    init(elsewhere: Elsewhere) { self.elsewhere = elsewhere }
+    var reason: DownloadError.Reason? {
+        if case .failed(let reason) = cause { reason } else { nil }
+    }
+
+    init(_ cause: Cause, keptBytes: Int64 = 0) { (self.cause, self.keptBytes) = (cause, keptBytes) }
 
     /// Converts any error thrown during an attempt, in the task that made it.
     init(_ error: any Error) {
-        switch error {
-        case let failure as AttemptFailure: self = failure
-        case let condition as UnmetCondition: unmet = condition
-        case DownloadError.Reason.connection(.networkIsExpensive): unmet = .unexpensiveNetwork
-        case DownloadError.Reason.connection(.networkIsConstrained): unmet = .unconstrainedNetwork
-        case CacheError.cancelled: break
-        case DownloadError.Reason.connection where Task.isCancelled: break
-        case let error as DownloadError.Reason: reason = error
-        case let error as CacheError: reason = .cache(error)
-        default: reason = .connection(.other)
+        if let failure = error as? AttemptFailure {
+            self = failure
+            return
         }
+        cause =
+            switch error {
+            case let condition as UnmetCondition: .unmet(condition)
+            case DownloadError.Reason.connection(.networkIsExpensive): .unmet(.unexpensiveNetwork)
+            case DownloadError.Reason.connection(.networkIsConstrained): .unmet(.unconstrainedNetwork)
+            case CacheError.cancelled: .cancelled
+            case DownloadError.Reason.connection where Task.isCancelled: .cancelled
+            case let error as DownloadError.Reason: .failed(error)
+            case let error as CacheError: .failed(.cache(error))
+            default: .failed(.connection(.other))
+            }
     }
 }
 
@@ -57,7 +70,6 @@ struct DownloadRun: Sendable {
     let cache: PrefetchCache
     let environment: DownloaderEnvironment
     let slots: TransferSlots
-    let tally: DownloadTally
     let keeper: ConditionKeeper
     let stalls: StallDetection
 
@@ -81,7 +93,7 @@ struct DownloadRun: Sendable {
     /// Content known to be long is rather resumed exactly, and archives do not become smaller.
     var acceptsEncoded: Bool {
         request.allowsCompressedTransfer && expected.length ?? 0 <= Self.longestEncodedBytes
-            && !names.contains { Archive(name: $0) != nil }
+            && !names.contains(where: Archive.isOne)
     }
 
     private static let longestEncodedBytes: Int64 = 16 << 20
@@ -100,23 +112,20 @@ struct DownloadRun: Sendable {
             slots.free(job.number)
             return failed(self.error(error))
         }
-        var holdsSlot = true
-        var failures = 0
+        var (holdsSlot, failures) = (true, 0)
         var furthest: Int64 = 0
         var next = Attempt(acceptsEncoded: acceptsEncoded)
         while true {
             // The slot is released between attempts, so that others can run during the backoff.
-            let (this, conditions) = (next, job.conditions)
-            defer { holdsSlot = false }
+            let this = next
             var pause: Duration?
             let result = await slots.use(entry, isHeld: holdsSlot) {
-                let result = await job.attempt(storingIn: cache, unless: { slots.areHeld }) {
-                    try await make(this)
-                }
+                let result = await make(this)
                 // While it holds the slot, so that no other download takes that and asks the host as well.
                 pause = heed(result)
                 return result
             }
+            holdsSlot = false
             var failure: AttemptFailure
             switch result {
             case .success(let outcome)?:
@@ -128,8 +137,7 @@ struct DownloadRun: Sendable {
             if case .cache(.suspended)? = failure.reason {
                 do {
                     // Waits until the cache is resumed.
-                    failure.keptBytes =
-                        try await cache.partial(of: request.key, for: partialIntent)?.contentBytes ?? 0
+                    failure.keptBytes = try await keptBytes()
                     await countFetched(keeping: failure.keptBytes)
                     continue
                 } catch {
@@ -137,45 +145,33 @@ struct DownloadRun: Sendable {
                 }
             }
             await countFetched(keeping: failure.keptBytes)
-            if let elsewhere = failure.elsewhere {
-                do {
-                    // Injected: a timer, which a test advances. A lock cannot be awaited: whoever fetches is looked at
-                    // again.
-                    try await environment.sleep(next.waits.next(elsewhere, forUser: job.isUrgent))
-                    continue
-                } catch {
-                    return job.stoppedOutcome(keptBytes: furthest)
-                }
-            }
-            if let unmet = failure.unmet {
-                // A request under other conditions has joined since.
-                if job.conditions != conditions { continue }
-                return .postponed(unmet, keptBytes: max(furthest, failure.keptBytes))
-            }
-            guard let reason = failure.reason else {
-                guard job.isPaused else { return job.stoppedOutcome(keptBytes: failure.keptBytes) }
-                furthest = max(furthest, failure.keptBytes)
-                job.emit(.paused(keptBytes: failure.keptBytes))
+            let reason: DownloadError.Reason
+            switch failure.cause {
+            case .cancelled: return job.stoppedOutcome(keptBytes: failure.keptBytes)
+            case .unmet(let condition):
+                return .postponed(condition, keptBytes: max(furthest, failure.keptBytes))
+            case .elsewhere(let isWithoutItem, let lastSign):
+                if next.waits.count == 0 { next.waits.beganWithoutItem = isWithoutItem }
+                // A lock cannot be awaited: whoever fetches is looked at again.
+                let wait = next.waits.next(after: lastSign, forUser: job.isUrgent)
+                guard await sleep(wait) else { return job.stoppedOutcome(keptBytes: furthest) }
                 continue
+            case .failed(let error): reason = error
             }
-            if failure.keptBytes > furthest {
-                furthest = failure.keptBytes
-                failures = 0
-            }
+            if failure.keptBytes > furthest { (furthest, failures) = (failure.keptBytes, 0) }
             // What is not encoded can be resumed, and need not be decoded.
             if failure.wasEncoded, failure.keptBytes == 0 { next.acceptsEncoded = false }
             failures += 1
             let error = error(reason, keptBytes: failure.keptBytes)
             // The digest decides whether a declared encoding is one.
-            if failure.mayBeMeantOtherwise, !this.isMeantOtherwise, reason.isAboutContent {
-                next.isMeantOtherwise = true
-                job.emit(.retrying(after: .zero, error))
-                continue
-            }
+            let isMeantOtherwise =
+                failure.mayBeMeantOtherwise && !this.isMeantOtherwise && reason.isAboutContent
             // The content was assembled from two downloads, possibly of different versions: retry from the start.
-            if !reason.keepsPartial, !reason.isTransient, failure.wasResumed,
-                failures < configuration.attempts
-            {
+            let isMixed =
+                !reason.keepsPartial && !reason.isTransient && failure.wasResumed
+                && failures < configuration.attempts
+            if isMeantOtherwise || isMixed {
+                if isMeantOtherwise { next.isMeantOtherwise = true }
                 job.emit(.retrying(after: .zero, error))
                 continue
             }
@@ -185,12 +181,24 @@ struct DownloadRun: Sendable {
             job.emit(.retrying(after: pause ?? delay, error))
             // It waits for the host, as all others do.
             if pause != nil { continue }
-            do {
-                try await environment.sleep(delay)
-            } catch {
-                return job.stoppedOutcome(keptBytes: failure.keptBytes)
-            }
+            guard await sleep(delay) else { return job.stoppedOutcome(keptBytes: failure.keptBytes) }
         }
+    }
+
+    /// - Returns: `false` if the task is cancelled.
+    private func sleep(_ duration: Duration) async -> Bool {
+        do {
+            // Injected: a timer, which a test advances.
+            try await environment.sleep(duration)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Bytes of content that are kept for a later attempt. Waits while the cache is suspended.
+    func keptBytes() async throws(CacheError) -> Int64 {
+        try await cache.partial(of: request.key, for: partialIntent)?.contentBytes ?? 0
     }
 
     /// Leaves the host alone, with all its downloads, if it has answered that there are too many requests.
@@ -199,7 +207,7 @@ struct DownloadRun: Sendable {
     private func heed(_ result: Result<DownloadOutcome, AttemptFailure>) -> Duration? {
         let host = entry.host
         switch result {
-        case .success(.stored), .success(.delivered), .success(.notModified), .success(.seeminglyUnchanged):
+        case .success(.stored), .success(.delivered), .success(.notModified):
             slots.noteAnswer(of: host)
         case .failure(let failure):
             guard let reason = failure.reason, reason.isOfBusyHost, slots.refusal(of: host) == nil else {
@@ -208,12 +216,9 @@ struct DownloadRun: Sendable {
             let count = slots.pause(host)
             let delay = configuration.delay(after: reason, failures: count, random: environment.random)
             if delay == nil { slots.refuse(host, because: reason) }
-            Task { [slots, environment] in
-                do {
-                    try await environment.sleep(delay ?? DownloaderConfiguration.longestRetryAfter)
-                } catch {
-                    // Nobody cancels it.
-                }
+            // Nobody cancels it.
+            Task {
+                _ = await sleep(delay ?? DownloaderConfiguration.longestRetryAfter)
                 slots.resume(host)
             }
             return delay
@@ -245,7 +250,6 @@ struct DownloadRun: Sendable {
     func countFetched(
         _ bytes: Int64, again: Int64, inVain: Int64, releasing claim: FetchClaim? = nil
     ) async {
-        if bytes > 0 { tally.count(received: bytes, again: again, inVain: inVain) }
         do {
             try await cache.endFetch(
                 bytes, again: again, inVain: inVain, from: request.source, releasing: claim)
@@ -264,15 +268,35 @@ struct DownloadRun: Sendable {
         return .failed(error)
     }
 
+    /// Makes an attempt, which a suspension of the cache ends.
+    private func make(_ attempt: Attempt) async -> Result<DownloadOutcome, AttemptFailure> {
+        let task = Task(executorPreference: cache.downloadExecutor) {
+            do {
+                return Result<_, AttemptFailure>.success(try await download(attempt))
+            } catch {
+                return .failure(AttemptFailure(error))
+            }
+        }
+        let (result, wasStopped) = await withTaskCancellationHandler {
+            await cache.whileRunning(task)
+        } onCancel: {
+            task.cancel()
+        }
+        if wasStopped, !job.isStopped, case .failure = result {
+            return .failure(AttemptFailure(CacheError.suspended))
+        }
+        return result
+    }
+
     /// Requests the content, and stores the response.
     ///
     /// - Throws: Errors that ``AttemptFailure/init(_:)`` converts.
-    private func make(_ attempt: Attempt) async throws -> DownloadOutcome {
+    private func download(_ attempt: Attempt) async throws -> DownloadOutcome {
         if attempt.waits.count == 0 { job.emit(.started) }
         var outcome = try await downloadIfNeeded(attempt)
         guard request.intent == .userRequested else { return outcome }
         switch outcome {
-        case .stored, .alreadyCached, .notModified, .seeminglyUnchanged:
+        case .stored, .alreadyCached, .notModified:
             // The user is waiting for the content, so open it whether or not it was downloaded just now.
             if let item = try await cache.open(request.key) { return .delivered(item) }
             fallthrough
@@ -312,8 +336,8 @@ struct DownloadRun: Sendable {
         switch try await cache.claim(request.key) {
         case .heldElsewhere where !attempt.waits.areInVain(forUser: job.isUrgent):
             throw AttemptFailure(
-                elsewhere: Elsewhere(
-                    isWithoutItem: item == nil, lastSign: try await cache.lastSignOfFetch(request.key)))
+                .elsewhere(isWithoutItem: item == nil, lastSign: try await cache.lastSignOfFetch(request.key))
+            )
         // A process that is stopped may hold it for ever.
         case .heldElsewhere, .unsupported:
             return try await download(unless: item, replacing: replaced, in: attempt)
@@ -334,7 +358,7 @@ struct DownloadRun: Sendable {
     /// since it was requested.
     private func isNewEnough(_ item: PresentContent, after waits: Waits) -> Bool {
         expected.digest != nil || request.whenCached == .keep || waits.beganWithoutItem
-            || item.storedAt >= (job.requestedAt + 1) * 1000
+            || item.storedAt > job.requestedAt
     }
 
     /// - Parameters:
@@ -344,11 +368,7 @@ struct DownloadRun: Sendable {
         unless item: PresentContent?, replacing replaced: PromotedFile?, in attempt: Attempt
     ) async throws -> DownloadOutcome {
         let present =
-            item
-            ?? replaced.map {
-                PresentContent(
-                    validator: $0.provenance?.validator ?? Validator(), contentBytes: $0.contentBytes)
-            }
+            item ?? replaced.map { PresentContent(validator: $0.provenance?.validator ?? Validator()) }
         if !request.files.isEmpty {
             let outcome = try await downloadBundle(unless: present)
             if let replaced, case .notModified = outcome { return .alreadyPromoted(replaced) }
@@ -382,9 +402,7 @@ struct DownloadRun: Sendable {
         guard let (metadata, length) = try await cache.description(of: request.key),
             expected.length ?? length == length
         else { return nil }
-        let cached = PresentContent(
-            validator: metadata.validator, contentBytes: length, parts: metadata.parts,
-            storedAt: metadata.storedAt)
+        let cached = PresentContent(validator: metadata.validator, storedAt: metadata.storedAt)
         guard expected.digest != nil else { return cached }
         let digest = ContentDigest(for: expected)
         do {
@@ -397,14 +415,6 @@ struct DownloadRun: Sendable {
     }
 }
 
-/// What is known of a download that another process has begun.
-struct Elsewhere {
-    /// Whether nothing of the key is cached.
-    let isWithoutItem: Bool
-    /// When it last showed that it receives something, by whatever clock; `nil` if that is not known.
-    let lastSign: Int64?
-}
-
 /// The waits for another process that is fetching the content.
 struct Waits: Sendable {
     /// How long to wait for a sign: a process that is stopped gives none. One whose server
@@ -415,7 +425,7 @@ struct Waits: Sendable {
 
     private(set) var count = 0
     /// Whether nothing of the key was cached when they began.
-    private(set) var beganWithoutItem = false
+    var beganWithoutItem = false
     private var lastSign: Int64?
     /// For how long there was no other sign.
     private var inVain = Duration.zero
@@ -426,13 +436,12 @@ struct Waits: Sendable {
 
     /// How long to wait now: 50 milliseconds at first, twice as long each time, and never above 2 seconds, or 200
     /// milliseconds while the user waits.
-    mutating func next(_ elsewhere: Elsewhere, forUser isUrgent: Bool) -> Duration {
-        if count == 0 { beganWithoutItem = elsewhere.isWithoutItem }
+    mutating func next(after sign: Int64?, forUser isUrgent: Bool) -> Duration {
         let duration = min(
             .milliseconds(50) * (1 << min(count, 6)), isUrgent ? .milliseconds(200) : .seconds(2))
         count += 1
-        inVain = elsewhere.lastSign == lastSign ? inVain + duration : .zero
-        lastSign = elsewhere.lastSign
+        inVain = sign == lastSign ? inVain + duration : .zero
+        lastSign = sign
         return duration
     }
 }

@@ -27,39 +27,36 @@ public struct DownloaderConfiguration: Sendable {
     /// of 1, 2, 4 … 60 seconds or, after 429 and 503, the time that the server requests, for all downloads from its host. If
     /// it requests more than two minutes, they all fail, and for two minutes it is not asked again.
     public var attempts = 5
-    /// How long a server may send nothing before its response, or less than ``lowestSpeed`` of it on average. The default is 60
+    /// How long a server may send nothing before its response, or less than 1 KiB/s of it on average. The default is 60
     /// seconds; for a response, half of it if other downloads wait for the transfer to end. Only time in which the server is
     /// waited for counts.
     public var stallTimeout = Duration.seconds(60)
-    /// The fewest bytes in a second that a server may send for ``stallTimeout``. The default is 1 KiB; with 0, any byte counts.
-    public var lowestSpeed = ByteCount.kibibytes(1)
     /// The conditions for opportunistic downloads, unless a request says otherwise. By default no network in Low Data Mode
-    /// and no expensive one is used.
-    public var conditions: DownloadConditions = [.unconstrainedNetwork, .unexpensiveNetwork]
+    /// and no expensive one is used, and nothing is downloaded in Low Power Mode or on a device that is hot.
+    public var conditions: DownloadConditions = [
+        .unconstrainedNetwork, .unexpensiveNetwork, .unstrainedDevice,
+    ]
     /// Returns what the device and its network are like now, for ``conditions``; by default ``DeviceState/ofSystem()``. It is
     /// called at most every ten seconds, and may block its thread. Where it throws, no condition is met.
     ///
     /// ```swift
     /// configuration.device = {
-    ///     var state = DeviceState()
+    ///     var state = try DeviceState.ofSystem()
     ///     state.hasExternalPower = await MainActor.run { UIDevice.current.batteryState != .unplugged }
     ///     return state
     /// }
     /// ```
     public var device: @Sendable () async throws -> DeviceState = { try DeviceState.ofSystem() }
-    /// Whether opportunistic downloads pause while the device is in Low Power Mode, or so hot that it slows down. On by
-    /// default. Known on Apple platforms only.
-    public var pausesInLowPower = true
     /// What may be evicted for opportunistic downloads, unless a request says otherwise. The default is
     /// ``/PrefetchCaching/AdmissionMode/evicting``. In either case a download displaces none that precedes it in the same
     /// list, see ``PrefetchDownloader/prefetch(_:)-(Sequence<DownloadRequest>)``.
     public var admission = AdmissionMode.evicting
-    /// Whether sources whose items are not opened are paused. By default none is.
-    ///
-    /// ```swift
-    /// configuration.gate = .pausingUnopenedSources
-    /// ```
-    public var gate = DownloadGate.open
+    /// Whether opportunistic downloads are refused of sources of which so little is opened, for the space and the bytes that they
+    /// take, that the other sources are worth several times as much: the history decides, see the article Worth of
+    /// PrefetchCaching. The outcome is ``DownloadOutcome/refused(_:keptBytes:)`` with `paused`. Every tenth item is downloaded
+    /// nevertheless, and what the user looks for is noticed, so that a source whose items are wanted again is resumed. Off by
+    /// default.
+    public var pausesUnopenedSources = false
 
     #if canImport(Darwin)
         private static let defaultUserAgent: String? = nil
@@ -73,17 +70,6 @@ public struct DownloaderConfiguration: Sendable {
     }
 }
 
-/// Which opportunistic downloads are worth their bytes.
-public enum DownloadGate: String, Hashable, Sendable, CaseIterable {
-    /// All of them.
-    case open
-    /// Not those of sources of which so little is opened, for the space and the bytes that they take, that the other
-    /// sources are worth several times as much: the history decides, see the article Worth of PrefetchCaching. The outcome
-    /// is ``DownloadOutcome/refused(_:keptBytes:)`` with `paused`. Every tenth item is downloaded nevertheless, and what the
-    /// user looks for is noticed, so that a source whose items are wanted again is resumed.
-    case pausingUnopenedSources
-}
-
 /// The injected dependencies of a downloader.
 struct DownloaderEnvironment: Sendable {
     #if canImport(CPrefetchCurl)
@@ -91,12 +77,6 @@ struct DownloaderEnvironment: Sendable {
     #else
         var transport: any Transport = SessionTransport()
     #endif
-    /// Restricts a request to networks.
-    var restrict: @Sendable (inout URLRequest, DownloadConditions) throws(DownloadError.Reason) -> Void = {
-        (request, conditions) throws(DownloadError.Reason) in
-        request.restrict(to: conditions)
-    }
-    var power = PowerState.live
     /// Waits, and throws when the task is cancelled.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Timers.shared.sleep(for: $0) }
     /// The current time in seconds since 1970, for comparison with servers' dates.

@@ -41,11 +41,10 @@ public final class PrefetchDownloader: Sendable {
     let cache: PrefetchCache
     private let environment: DownloaderEnvironment
     private let slots: TransferSlots
-    private let tally = DownloadTally()
     private let keeper: ConditionKeeper
     private let stalls: StallDetection
     private let state = UnfairMutex(State())
-    private let watches = UnfairMutex<[Task<Void, Never>]>([])
+    private let watch = UnfairMutex<Task<Void, Never>?>(nil)
 
     /// Creates a downloader for a cache. The logger receives failures, with the key and the origin of the URL.
     public convenience init(
@@ -77,23 +76,17 @@ public final class PrefetchDownloader: Sendable {
         self.environment = environment
         slots = TransferSlots(configuration)
         keeper = ConditionKeeper(cache, configuration.device, environment)
-        stalls = StallDetection(
-            SpeedLimit(configuration.stallTimeout, lowestSpeed: configuration.lowestSpeed.bytes),
-            sleep: environment.sleep)
+        stalls = StallDetection(SpeedLimit(configuration.stallTimeout), sleep: environment.sleep)
         let pressure = Task { [weak self, events = cache.events] in
             for await case .pressure(let level) in events where level >= .elevated {
                 self?.stopOpportunistic(under: level)
             }
         }
-        let power = Task { [weak self, changes = environment.power.changes()] in
-            for await _ in changes { self?.heedPower() }
-        }
-        watches.withLock { $0 = [pressure, power] }
-        heedPower()
+        watch.withLock { $0 = pressure }
     }
 
     deinit {
-        watches.withLock { for watch in $0 { watch.cancel() } }
+        watch.withLock { $0?.cancel() }
     }
 
     /// Starts a download, or joins one that is in progress for an equivalent request.
@@ -116,18 +109,18 @@ public final class PrefetchDownloader: Sendable {
 
     private func start(_ request: DownloadRequest) -> Download {
         let download = Download(request.key)
-        let (conditions, now) = (configuration.conditions(for: request), environment.now())
+        let conditions = configuration.conditions(for: request)
         let (job, first) = state.withLock { state in
             let jobs = state.jobs[request.key, default: []]
             if let job = jobs.first(where: {
-                $0.request.serves(request) && $0.add(download, under: conditions)
+                $0.conditions == conditions && $0.request.serves(request) && $0.add(download)
             }) {
                 return (job, jobs.first)
             }
             state.lastNumber += 1
             let job = DownloadJob(
-                request, number: state.lastNumber, at: now, on: terms(for: request, &state))
-            _ = job.add(download, under: conditions)
+                request, under: conditions, number: state.lastNumber, on: terms(for: request, &state))
+            _ = job.add(download)
             state.jobs[request.key, default: []].append(job)
             if jobs.isEmpty { start(job) }
             return (job, jobs.first)
@@ -147,29 +140,14 @@ public final class PrefetchDownloader: Sendable {
     private func terms(for request: DownloadRequest, _ state: inout State) -> AdmissionTerms {
         AdmissionTerms(
             request.admission ?? configuration.admission, state.rounds.turn(of: request),
-            usesGate: configuration.gate == .pausingUnopenedSources && !request.passesGate)
+            usesGate: configuration.pausesUnopenedSources)
     }
 
-    /// A run for a request that is not one of the downloads: its place in the list of its source is the next one.
-    func withRun<Result>(of request: DownloadRequest, _ body: (DownloadRun) async -> Result) async -> Result {
-        beginRounds(for: CollectionOfOne(request))
-        let terms = state.withLock { self.terms(for: request, &$0) }
-        defer {
-            let now = environment.now()
-            state.withLock { if $0.jobs.isEmpty { $0.rounds.pause(now: now) } }
-        }
-        let job = DownloadJob(request, number: 0, at: environment.now(), on: terms)
-        return await body(run(job))
-    }
-
-    private func run(_ job: DownloadJob) -> DownloadRun {
+    func run(_ job: DownloadJob) -> DownloadRun {
         DownloadRun(
             job: job, configuration: configuration, cache: cache, environment: environment, slots: slots,
-            tally: tally, keeper: keeper, stalls: stalls)
+            keeper: keeper, stalls: stalls)
     }
-
-    /// The first download of a key, if there is any.
-    func run(of key: ItemKey) -> DownloadRun? { state.withLock { $0.jobs[key]?.first }.map(run) }
 
     /// Starts or joins many downloads. Of those waiting for a slot, user-requested ones start first, then those of
     /// higher priority, then those that were added first.
@@ -189,10 +167,6 @@ public final class PrefetchDownloader: Sendable {
         return downloads.compactMap(\.self)
     }
 
-    /// What was transferred since the downloader was created, by attempts that have ended. The cache keeps the same sums,
-    /// by day and source, see `PrefetchCache.history(since:)`.
-    public var totals: DownloadTotals { tally.totals }
-
     /// Cancels all downloads, and waits until their partials have been kept.
     public func cancelAll() async {
         let jobs = jobs
@@ -207,13 +181,6 @@ public final class PrefetchDownloader: Sendable {
 
     private func stopOpportunistic(under pressure: Pressure) {
         for job in jobs { job.stopIfOpportunistic(under: pressure) }
-    }
-
-    /// Opportunistic downloads wait while the device is in Low Power Mode or hot.
-    private func heedPower() {
-        let isStrained = configuration.pausesInLowPower && environment.power.isStrained()
-        slots.hold(isStrained)
-        if isStrained { for job in jobs { job.pause() } }
     }
 
     /// Begins with the first download of a key when it has a slot.

@@ -9,9 +9,6 @@ internal import PrefetchCaching
 struct PresentContent {
     /// Empty if the server did not say which version it is.
     let validator: Validator
-    let contentBytes: Int64
-    /// The files of a bundle.
-    var parts: [BundlePart] = []
     /// In milliseconds since 1970; 0 for what was opened.
     var storedAt: Int64 = 0
 }
@@ -20,21 +17,19 @@ struct PresentContent {
 extension DownloadRun {
     /// Sends a request, and follows redirects.
     func send(_ request: URLRequest) async throws -> (ResponseHead, Exchange) {
-        let conditions = job.conditions
         if let refusal = slots.refusal(of: entry.host) { throw refusal }
         var request = request
         var cookies = ChainCookies()
         request.introduce(as: configuration.userAgent)
-        try await keeper.require(conditions)
-        try environment.restrict(&request, conditions)
+        try await keeper.require(job.conditions)
+        request.restrict(to: job.conditions)
         for _ in 0...max(0, configuration.redirects) {
-            tally.countRequest()
             let exchange = environment.transport.start(cookies.added(to: request))
             stalls.watch(exchange) { [slots, host = entry.host] in slots.areAwaited(for: host) }
             let head = try await exchange.head()
             guard Redirect.statuses.contains(head.status) else { return (head, exchange) }
             exchange.cancel()
-            cookies.take(from: head, at: request.url, now: environment.now())
+            cookies.take(from: head, at: request.url)
             request = try Redirect.next(after: request, to: head["location"], configuration)
         }
         throw DownloadError.Reason.tooManyRedirects(limit: configuration.redirects)
@@ -55,13 +50,17 @@ extension DownloadRun {
         }
         defer { exchange.cancel() }
         let response = ResponsePlan(
-            head, isSecure: exchange.isSecure, to: plan, in: context(of: exchange, attempt),
-            expecting: expected,
-            now: environment.now())
+            head, isSecure: exchange.isSecure, to: plan,
+            in: BodyContext(
+                names: names + [exchange.name].compactMap(\.self),
+                isMeantOtherwise: attempt.isMeantOtherwise),
+            expecting: expected)
         switch response {
         case .notModified:
             await exchange.drain()
-            if let file = try await fileToReplace() { return .alreadyPromoted(file) }
+            if request.whenPromoted == .replaceIfUnmodified, let file = try await promoted() {
+                return .alreadyPromoted(file)
+            }
             // The item may have been evicted in the meantime.
             let isThere = try await cache.description(of: request.key) != nil
             return isThere ? .notModified : try await perform(.whole, in: attempt)
@@ -77,75 +76,30 @@ extension DownloadRun {
             job.emit(.resumed(at: plan.keptBytes))
             return try await receive(into: content, announced: total, from: exchange.content())
         case .store(let length, let encoding):
-            var early: ArraySlice<ReceivedPiece> = []
             let pieces = exchange.content(encodedBy: head.isDecoded ? nil : encoding)
-            if case .unlike(let bytes) = plan, encoding == nil, length == bytes {
-                let (sameBytes, received) = try await compareBeginning(with: pieces)
-                if let sameBytes {
-                    return try await fileToReplace().map { .alreadyPromoted($0) }
-                        ?? .seeminglyUnchanged(comparedBytes: sameBytes)
-                }
-                early = received[...]
-            }
             // The partial is not part of the server's version.
             try await content?.writer.cancel()
             if case .confirmation = plan { try await cache.discardPartial(of: request.key) }
             let metadata = request.metadata(Validator(head))
             if let length { job.terms.turn?.noteLength(length) }
             // Without a strong validator, a partial could not be distinguished from that of another version.
-            let keepsPartial = metadata.validator.isStrong(in: head, now: environment.now())
+            let keepsPartial = metadata.validator.isStrong(in: head)
             return try await store(metadata, of: length, keepingPartial: keepsPartial) { content in
                 do {
-                    return try await receive(into: content, announced: encoding == nil ? length : nil) {
-                        if let piece = early.popFirst() { return piece }
-                        return try await pieces()
-                    }
+                    return try await receive(
+                        into: content, announced: encoding == nil ? length : nil, from: pieces)
                 } catch var failure as AttemptFailure {
                     failure.wasEncoded = encoding != nil
                     failure.mayBeMeantOtherwise =
                         expected.digest != nil && head.decodableCoding != nil && !head.isDecoded
                     // Nothing else can be asked for.
                     if failure.reason == .undecodable, !attempt.acceptsEncoded, let name = head.encoding {
-                        failure.reason = .encoded(name)
+                        failure.cause = .failed(.encoded(name))
                     }
                     throw failure
                 }
             }
         }
-    }
-
-    /// Receives the first chunk of the content, and compares it with that of the content that is here.
-    ///
-    /// - Parameter next: Returns the next piece of the content, or `nil` after the last one.
-    /// - Returns: How many bytes are the same, `nil` if they are not; and what was received.
-    func compareBeginning(
-        with next: () async throws -> ReceivedPiece?
-    ) async throws -> (sameBytes: Int64?, pieces: [ReceivedPiece]) {
-        let length = ItemLimits.chunkBytes
-        var (content, pieces): (Data, [ReceivedPiece]) = (Data(), [])
-        while content.count < length {
-            try await keeper.require(job.conditions)
-            guard let piece = try await next() else { break }
-            content += piece.content
-            pieces.append(piece)
-        }
-        let present = try await cache.read(request.key, range: 0..<Int64(length), recordingUse: false)
-        guard content.prefix(length) == present else { return (nil, pieces) }
-        let received = pieces.reduce(0) { $0 + $1.receivedBytes }
-        await countFetched(Int64(received), again: Int64(received), inVain: Int64(received))
-        return (Int64(length), pieces)
-    }
-
-    /// The opened file that a newer version would replace.
-    private func fileToReplace() async throws -> PromotedFile? {
-        request.whenPromoted == .replaceIfUnmodified ? try await promoted() : nil
-    }
-
-    private func context(of exchange: Exchange, _ attempt: Attempt) -> BodyContext {
-        BodyContext(
-            acceptsEncoded: attempt.acceptsEncoded, hasOffered: acceptsEncoded,
-            names: names + [exchange.name].compactMap(\.self),
-            isMeantOtherwise: attempt.isMeantOtherwise)
     }
 
     /// Stores what is received, and completes the item.
@@ -192,7 +146,7 @@ extension DownloadRun {
         case .refused(let refusal):
             return try await refused(
                 refusal,
-                keptBytes: try await cache.partial(of: request.key, for: partialIntent)?.contentBytes ?? 0)
+                keptBytes: try await keptBytes())
         }
     }
 
@@ -226,9 +180,7 @@ extension DownloadRun {
         case .writer(let writer):
             guard writer.contentBytes == partial.contentBytes else {
                 // The end of the partial was damaged and dropped. The next attempt requests what is missing.
-                var failure = AttemptFailure(DownloadError.Reason.partialLost)
-                failure.keptBytes = try await writer.keep()
-                throw failure
+                throw AttemptFailure(.failed(.partialLost), keptBytes: try await writer.keep())
             }
             return try await body(ContentWriter(writer, digest, expected))
         }

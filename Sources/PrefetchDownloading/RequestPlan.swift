@@ -11,15 +11,10 @@ enum RequestPlan: Equatable, Sendable {
     case whole
     /// The content, unless the cache already has the server's version.
     case newer(than: Validator)
-    /// The content, unless it has this length and begins as what is here, of which nothing tells the version.
-    case unlike(contentBytes: Int64)
     /// What follows the bytes of the partial, or the whole content if the server has another version.
     case rest(of: ResumablePartial, condition: String)
     /// Confirmation that the partial, which has all bytes, is still the current version.
     case confirmation(of: ResumablePartial)
-
-    /// Content without a validator that is no longer than this is fetched anew.
-    static let longestFetchedAnew: Int64 = 16 << 20
 
     /// - Parameters:
     ///   - present: What is here, if the server may have something newer.
@@ -27,8 +22,7 @@ enum RequestPlan: Equatable, Sendable {
     init(partial: ResumablePartial?, present: PresentContent?, expectedLength: Int64?) {
         if let partial, partial.contentBytes > 0,
             // The validator was strong: otherwise no partial would have been kept.
-            let condition = partial.metadata.validator.rangeCondition(
-                now: partial.metadata.storedAt / 1000),
+            let condition = partial.metadata.validator.rangeCondition,
             expectedLength == nil || partial.expectedLength == nil || expectedLength == partial.expectedLength
         {
             self =
@@ -36,8 +30,6 @@ enum RequestPlan: Equatable, Sendable {
                 ? .confirmation(of: partial) : .rest(of: partial, condition: condition)
         } else if let present, !present.validator.isEmpty {
             self = .newer(than: present.validator)
-        } else if let present, present.contentBytes > Self.longestFetchedAnew {
-            self = .unlike(contentBytes: present.contentBytes)
         } else {
             self = .whole
         }
@@ -49,7 +41,7 @@ enum RequestPlan: Equatable, Sendable {
     func headers(acceptsEncoded: Bool) -> [(name: String, value: String?)] {
         var headers: [String: String] = [:]
         switch self {
-        case .whole, .unlike: break
+        case .whole: break
         case .newer(let validator): headers = validator.unlessUnchanged
         case .confirmation(let partial):
             var validator = partial.metadata.validator
@@ -67,19 +59,18 @@ enum RequestPlan: Equatable, Sendable {
         return names.map { ($0, headers[$0]) }
     }
 
-    /// Whether the response may be encoded: a range of an encoded response is none of the content, and the length of one
-    /// not its length.
+    /// Whether the response may be encoded: a range of an encoded response is none of the content.
     fileprivate var mayBeEncoded: Bool {
         switch self {
         case .whole, .newer: true
-        case .rest, .confirmation, .unlike: false
+        case .rest, .confirmation: false
         }
     }
 
     /// The length of the plan's partial, in bytes of content.
     var keptBytes: Int64 {
         switch self {
-        case .whole, .newer, .unlike: 0
+        case .whole, .newer: 0
         case .rest(let partial, _), .confirmation(let partial): partial.contentBytes
         }
     }
@@ -95,6 +86,14 @@ extension URLRequest {
         where self.value(forHTTPHeaderField: name) != value {
             setValue(value, forHTTPHeaderField: name)
         }
+    }
+
+    /// Restricts the request to networks, of whose kind only Apple's systems know. What its creator forbade stays forbidden.
+    mutating func restrict(to conditions: DownloadConditions) {
+        #if canImport(Darwin)
+            if conditions.contains(.unconstrainedNetwork) { allowsConstrainedNetworkAccess = false }
+            if conditions.contains(.unexpensiveNetwork) { allowsExpensiveNetworkAccess = false }
+        #endif
     }
 
     /// Sets the `User-Agent`, unless the caller has.
@@ -118,12 +117,9 @@ enum ResponsePlan: Equatable, Sendable {
     case restart
     case fail(DownloadError.Reason)
 
-    /// - Parameters:
-    ///   - context: Whether the request offered to take an encoded body, if its plan allowed that, and of what.
-    ///   - now: Seconds since 1970.
     init(
         _ head: ResponseHead, isSecure: Bool, to plan: RequestPlan, in context: BodyContext = BodyContext(),
-        expecting expected: Expectations, now: Int64
+        expecting expected: Expectations
     ) {
         if [200, 206].contains(head.status), let type = expected.unwelcomeType(of: head) {
             self = .fail(.wrongMediaType(type))
@@ -132,8 +128,6 @@ enum ResponsePlan: Equatable, Sendable {
         switch (head.status, plan) {
         case (200, _), (206, _):
             do {
-                var context = context
-                context.acceptsEncoded = context.acceptsEncoded && plan.mayBeEncoded
                 let coding = try head.codingToUndo(context)
                 self =
                     head.status == 200
@@ -145,9 +139,9 @@ enum ResponsePlan: Equatable, Sendable {
         case (304, .newer): self = .notModified
         case (304, .confirmation(let partial)): self = .complete(partial)
         case (_, .rest), (_, .confirmation):
-            let reason = head.failure(now: now)
+            let reason = head.failure
             self = reason.mayBeOfTheRange ? .restart : .fail(reason)
-        default: self = .fail(head.failure(now: now))
+        default: self = .fail(head.failure)
         }
     }
 
@@ -204,7 +198,7 @@ extension DownloadError.Reason {
 
 extension ResponseHead {
     /// The failure that the status is.
-    func failure(now: Int64) -> DownloadError.Reason { .status(status, retryAfter: retryAfter(now: now)) }
+    var failure: DownloadError.Reason { .status(status, retryAfter: retryAfter) }
 
     /// Whether a 206 response is of the requested version. It must repeat a requested entity tag (RFC 9110, section
     /// 15.3.7), but may omit the date.

@@ -81,14 +81,6 @@ final class TransferSlots: Sendable {
     /// Whether a download waits for one from a host to end.
     func areAwaited(for host: String) -> Bool { state.withLock { $0.queue.isAwaited(host) } }
 
-    /// Whether opportunistic downloads have to wait.
-    var areHeld: Bool { state.withLock { $0.queue.startsOnlyRequested } }
-
-    /// Holds opportunistic downloads back, or lets them start again. Those that have started are not affected.
-    func hold(_ isHeld: Bool) {
-        change { $0.queue.startsOnlyRequested = isHeld }
-    }
-
     /// Starts no download of a host until as many calls of ``resume(_:)``.
     ///
     /// - Returns: How often in a row the host was paused, not counting pauses that overlap.
@@ -169,8 +161,6 @@ struct SlotQueue: Sendable {
 
     private let limit: Int
     private let limitPerHost: Int
-    /// Whether opportunistic entries have to wait.
-    var startsOnlyRequested = false
     var busyHosts: [String: BusyHost] = [:]
     private var waiting: [Int: Entry] = [:]
     /// The waiting entries by host, sorted on demand, with the next one to start last. Stale entries, which were removed
@@ -213,9 +203,7 @@ struct SlotQueue: Sendable {
             let idle = queues.keys.filter { host in
                 !isPaused(host) && running.values.count { $0 == host } < limitPerHost
             }
-            guard let entry = idle.compactMap({ next(of: $0) }).min(by: { $0.precedes($1) }),
-                entry.isRequested || !startsOnlyRequested
-            else { break }
+            guard let entry = idle.compactMap({ next(of: $0) }).min(by: { $0.precedes($1) }) else { break }
             queues[entry.host]?.removeLast()
             waiting[entry.number] = nil
             running[entry.number] = entry.host
@@ -228,9 +216,7 @@ struct SlotQueue: Sendable {
     ///
     /// - Complexity: O(*n*) in the waiting entries.
     func isAwaited(_ host: String) -> Bool {
-        waiting.values.contains {
-            ($0.host == host || running.count >= limit) && ($0.isRequested || !startsOnlyRequested)
-        }
+        waiting.values.contains { $0.host == host || running.count >= limit }
     }
 
     /// Whether the entries of a host have to wait: of one that is not asked at all, they start and fail.

@@ -121,7 +121,7 @@ import Testing
     @Test func whoReceivesSomethingIsWaitedFor() {
         var waits = Waits()
         for number in 0..<1000 {
-            _ = waits.next(Elsewhere(isWithoutItem: true, lastSign: Int64(number / 50)), forUser: false)
+            _ = waits.next(after: Int64(number / 50), forUser: false)
             #expect(!waits.areInVain(forUser: false))
         }
     }

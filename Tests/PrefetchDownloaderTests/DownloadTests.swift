@@ -119,43 +119,6 @@ import Testing
     }
 }
 
-/// What a downloader tells of all its downloads.
-@Suite struct DownloadTotalsTests {
-    private let cache: TestCache
-
-    init() async throws { cache = try await TestCache() }
-
-    @Test func bytesAreCountedOnceReceivedAgainAndInVain() async throws {
-        let server = try HTTPTestServer(breakingAt: 3_400_000)
-        let downloader = cache.downloader()
-        #expect(downloader.totals == DownloadTotals())
-        #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome.isStored)
-        // Two complete requests' worth, but for what was resumed; the incomplete chunk was received twice.
-        let lost = Int64(3_400_000 - 3 << 20)
-        #expect(downloader.totals.requests == 2)
-        #expect(downloader.totals.receivedBytes == Int64(content.count) + lost)
-        #expect(downloader.totals.repeatedBytes == lost)
-        #expect(downloader.totals.wastedBytes == lost)
-        // Unchanged: a request and no bytes.
-        #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome == .notModified)
-        #expect(downloader.totals.requests == 3)
-        #expect(downloader.totals.receivedBytes == Int64(content.count) + lost)
-    }
-
-    @Test func redirectsAreRequestsToo() async throws {
-        let server = try HTTPTestServer { request in
-            guard request.target != "/there" else { return resource.answer(to: request) }
-            var answer = TestAnswer()
-            answer.status = 302
-            answer.headers["Location"] = "/there"
-            return answer
-        }
-        let downloader = cache.downloader()
-        #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome.isStored)
-        #expect(downloader.totals.requests == 2)
-    }
-}
-
 /// What an app prints without a thought is one line that says what happened.
 @Suite struct OutcomeTextTests {
     @Test func anOutcomeIsOneLine() async throws {

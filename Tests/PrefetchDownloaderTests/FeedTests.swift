@@ -255,10 +255,10 @@ import Testing
     }
 
     private func stored(
-        _ requests: [DownloadRequest], in cache: TestCache, _ gate: DownloadGate
+        _ requests: [DownloadRequest], in cache: TestCache, isGated: Bool = true
     ) async -> (stored: Int, paused: Int) {
         var (stored, paused) = (0, 0)
-        for download in cache.downloader({ $0.gate = gate }).prefetch(requests) {
+        for download in cache.downloader({ $0.pausesUnopenedSources = isGated }).prefetch(requests) {
             switch await download.outcome {
             case .stored: stored += 1
             case .refused(.paused, keptBytes: 0): paused += 1
@@ -273,11 +273,11 @@ import Testing
         let server = try server()
         #expect(try await cache.cache.outlook().sources.filter(\.isPaused).map(\.source) == ["ignored"])
 
-        let ignored = await stored(try requests(server, "ignored"), in: cache, .pausingUnopenedSources)
+        let ignored = await stored(try requests(server, "ignored"), in: cache)
         #expect((1...8).contains(ignored.stored))
         #expect(ignored.stored + ignored.paused == Self.count)
         #expect(server.requests.count == ignored.stored)
-        let loved = await stored(try requests(server, "loved"), in: cache, .pausingUnopenedSources)
+        let loved = await stored(try requests(server, "loved"), in: cache)
         #expect(loved.stored == Self.count)
 
         let figures = try #require(
@@ -287,42 +287,11 @@ import Testing
         #expect(figures[.fetchedBytes] == Int64(ignored.stored * 10_000))
     }
 
-    @Test func theGateIsOpenByDefaultAndForWhatIsWantedAnyway() async throws {
+    @Test func theGateIsOpenByDefault() async throws {
         try await month(cache)
         let server = try server()
-        var requests = try requests(server, "ignored")
-        let all = await stored(Array(requests.prefix(10)), in: cache, .open)
+        let all = await stored(Array(try requests(server, "ignored").prefix(10)), in: cache, isGated: false)
         #expect(all.stored == 10)
-        requests = requests.suffix(10).map { request in
-            var request = request
-            request.passesGate = true
-            return request
-        }
-        let passing = await stored(requests, in: cache, .pausingUnopenedSources)
-        #expect(passing.stored == 10)
-    }
-
-    /// What another session has downloaded is refused as late as that, and stays where it is.
-    @Test func filesOfOtherSessionsPassTheGateToo() async throws {
-        try await month(cache)
-        let (source, file) = (try server(), cache.container.appending(path: "download.tmp"))
-        let downloader = cache.downloader { $0.gate = .pausingUnopenedSources }
-        var refused = 0
-        for request in try requests(source, "ignored") + requests(source, "loved") {
-            try noise(10_000).write(to: file)
-            let url = try #require(request.urlRequest.url)
-            let response = try #require(
-                HTTPURLResponse(
-                    url: url, statusCode: 200, httpVersion: nil, headerFields: ["Content-Length": "10000"]))
-            switch await downloader.finish(request, fileAt: file, response: response) {
-            case .refused(.paused, keptBytes: 0):
-                refused += 1
-                #expect(request.source == "ignored" && FileManager.default.fileExists(atPath: file.path))
-            case .stored: #expect(!FileManager.default.fileExists(atPath: file.path))
-            case let outcome: Issue.record("\(outcome)")
-            }
-        }
-        #expect((22..<Self.count).contains(refused))
     }
 
     /// What was refused is remembered: whoever looks for it shows that the source is wanted again.
@@ -330,7 +299,7 @@ import Testing
         try await month(cache)
         let server = try server()
         let requests = try requests(server, "ignored")
-        _ = await stored(requests, in: cache, .pausingUnopenedSources)
+        _ = await stored(requests, in: cache)
         for request in requests { _ = try await cache.cache.open(request.key) }
         _ = try await cache.cache.history()
         let figures = try #require(
@@ -347,7 +316,7 @@ import Testing
         let requests = try requests(try server(), "ignored")
         // Whatever the trickle lets through is stored, which follows the miss.
         for request in requests {
-            let outcome = await cache.downloader({ $0.gate = .pausingUnopenedSources }).prefetch(request)
+            let outcome = await cache.downloader({ $0.pausesUnopenedSources = true }).prefetch(request)
                 .outcome
             guard case .refused = outcome else { continue }
             _ = try await cache.cache.open(request.key)

@@ -23,6 +23,10 @@ import Testing
         #expect(server.requests[1].rangeStart == 3 << 20)
         #expect(server.requests[1].headers["if-range"] == "\"1\"")
         #expect(cache.clock.slept == [.seconds(1)])
+        // The incomplete chunk was received twice, the first time in vain.
+        let (figures, lost) = (try await cache.cache.history().total, Int64(3_400_000 - 3 << 20))
+        #expect(figures[.fetchedBytes] == Int64(content.count) + lost)
+        #expect(figures[.fetchedAgainBytes] == lost && figures[.fetchedInVainBytes] == lost)
     }
 
     /// A server that is just being restarted accepts and says nothing.

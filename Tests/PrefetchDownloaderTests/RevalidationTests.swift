@@ -117,46 +117,13 @@ import Testing
     }
 
     /// Nothing tells whether it is still the same.
-    @Test(arguments: [3, 16 << 20])
-    func anItemWithoutAValidatorIsFetchedAnew(length: Int) async throws {
-        let (old, new) = (noise(length), noise(length, seed: 2))
+    @Test func anItemWithoutAValidatorIsFetchedAnew() async throws {
+        let (old, new) = (noise(3), noise(3, seed: 2))
         let server = try HTTPTestServer(
             inTurn: { _ in TestAnswer(body: old) }, { _ in TestAnswer(body: new) })
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(await cache.download(DownloadRequest(server.url())).isStored)
         #expect(try await cache.holds(new))
-        #expect(server.requests.count == 2)
-    }
-
-    enum Change: CaseIterable {
-        case none, beginning, end, length
-    }
-
-    @Test(arguments: Change.allCases)
-    func aLargeItemWithoutAValidatorIsCompared(change: Change) async throws {
-        let old = noise((16 << 20) + 1)
-        var new = old
-        switch change {
-        case .none: break
-        case .beginning: new[(1 << 20) - 1] ^= 1
-        case .end: new[16 << 20] ^= 1
-        case .length: new.append(0)
-        }
-        let server = try HTTPTestServer(
-            inTurn: { _ in TestAnswer(body: old) }, { [new] _ in TestAnswer(body: new) })
-        let downloader = cache.downloader()
-        #expect(await downloader.prefetch(DownloadRequest(server.url())).outcome.isStored)
-        let received = downloader.totals.receivedBytes
-        let outcome = await downloader.prefetch(DownloadRequest(server.url())).outcome
-        if [.none, .end].contains(change) {
-            #expect(outcome == .seeminglyUnchanged(comparedBytes: 1 << 20))
-            #expect("\(outcome)".contains("1048576"))
-            #expect(downloader.totals.receivedBytes - received < 8 << 20)
-            #expect(try await cache.holds(old))
-        } else {
-            #expect(outcome.isStored)
-            #expect(try await cache.holds(new))
-        }
         #expect(server.requests.count == 2)
     }
 

@@ -61,22 +61,7 @@ extension DownloadRun {
         } catch {
             throw DownloadError.Reason.cache(.item(error))
         }
-        if let present {
-            if !present.validator.isEmpty, present.validator == plan.validator { return .notModified }
-            if plan.validator.isEmpty, present.validator.isEmpty, present.parts == plan.parts,
-                plan.length > RequestPlan.longestFetchedAnew
-            {
-                let transfer = BundleTransfer(plan, from: 0, by: self)
-                defer { transfer.cancel() }
-                let digest = ContentDigest(for: expected, plan.files)
-                let (sameBytes, _) = try await compareBeginning {
-                    guard let piece = try await transfer.next() else { return nil }
-                    try digest.add(piece.content)
-                    return piece
-                }
-                if let sameBytes { return .seeminglyUnchanged(comparedBytes: sameBytes) }
-            }
-        }
+        if !plan.validator.isEmpty, present?.validator == plan.validator { return .notModified }
         func receive(into content: ContentWriter) async throws -> DownloadOutcome {
             let transfer = BundleTransfer(plan, from: content.writer.contentBytes, by: self)
             defer { transfer.cancel() }
@@ -113,7 +98,7 @@ extension DownloadRun {
             request.httpMethod = "GET"
             (head, exchange) = try await send(request)
             exchange.cancel()
-            guard head.status == 200 else { throw head.failure(now: environment.now()) }
+            guard head.status == 200 else { throw head.failure }
         }
         try head.requireAsSent(file.path, file.urlRequest, expected)
         guard let length = head.contentLength ?? expected.length else {
@@ -124,7 +109,7 @@ extension DownloadRun {
         }
         var planned = BundlePlan.File(file, length: length)
         planned.validator = Validator(head)
-        planned.isStrong = planned.validator.isStrong(in: head, now: environment.now())
+        planned.isStrong = planned.validator.isStrong(in: head)
         return planned
     }
 }
@@ -180,18 +165,17 @@ private final class BundleTransfer {
 
     private func open(_ file: BundlePlan.File) async throws -> Exchange {
         if let exchange { return exchange }
-        let now = run.environment.now()
         var request = file.urlRequest
         request.prepare(for: .whole)
         if position > 0 {
             request.setValue("bytes=\(position)-", forHTTPHeaderField: "Range")
             request.setValue(
-                file.isStrong ? file.validator.rangeCondition(now: now) : nil, forHTTPHeaderField: "If-Range")
+                file.isStrong ? file.validator.rangeCondition : nil, forHTTPHeaderField: "If-Range")
         }
         let (head, exchange) = try await run.send(request)
         self.exchange = exchange
         guard head.status == 200 || head.status == 206 else {
-            let reason = head.failure(now: now)
+            let reason = head.failure
             // Then it starts over.
             throw position > 0 && reason.mayBeOfTheRange
                 ? .wrongRange(head["content-range"] ?? "none") : reason

@@ -4,18 +4,23 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// The cookies that servers set while one request is redirected, sent to the following servers of the chain as RFC 6265 says, and
+/// The cookies that servers set while one request is redirected, sent to those of the following servers that they are for, and
 /// then forgotten: consent walls and load balancers redirect to where they were until they see theirs.
 ///
-/// Without a list of public suffixes, as whoever redirects can hand anything to the next server by the URL itself.
+/// Without paths, dates and a list of public suffixes, as whoever redirects can hand anything to the next server by the URL
+/// itself.
 struct ChainCookies {
     private struct Cookie {
         let name: String
         let value: String
         let domain: String
         let isForSubdomains: Bool
-        let path: String
         let isSecure: Bool
+
+        func isFor(_ origin: Origin) -> Bool {
+            (isForSubdomains ? matches(origin.host, domain) : origin.host == domain)
+                && (!isSecure || ChainCookies.isSecure(origin))
+        }
     }
 
     /// What curl takes, too.
@@ -25,59 +30,34 @@ struct ChainCookies {
     private var cookies: [Cookie] = []
 
     /// Notes what a response sets.
-    ///
-    /// - Parameter now: Seconds since 1970.
-    mutating func take(from head: ResponseHead, at url: URL?, now: Int64) {
-        guard let url, let origin = Origin(url) else { return }
-        for line in head.cookies where line.utf8.count <= Self.longest { take(line, from: origin, url, now) }
+    mutating func take(from head: ResponseHead, at url: URL?) {
+        guard let origin = url.flatMap(Origin.init) else { return }
+        for line in head.cookies where line.utf8.count <= Self.longest { take(line, from: origin) }
     }
 
-    private mutating func take(_ line: String, from origin: Origin, _ url: URL, _ now: Int64) {
-        let fields = line.split(separator: ";", omittingEmptySubsequences: false).map(Self.pair)
+    private mutating func take(_ line: String, from origin: Origin) {
+        let fields = line.split(separator: ";", omittingEmptySubsequences: false).map { field in
+            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (name: parts[0].trimmed, value: parts.count > 1 ? parts[1].trimmed : nil)
+        }
         guard let (name, value) = fields.first, let value, !name.isEmpty else { return }
         // The last one of a name counts.
         let attributes = Dictionary(fields.dropFirst().map { ($0.lowercased(), $1 ?? "") }) { $1 }
-        var domain = origin.host
-        if let given = attributes["domain"]?.lowercased(), !given.isEmpty {
-            let given = given.hasPrefix(".") ? String(given.dropFirst()) : given
-            guard Self.matches(domain, given), given.contains(".") || given == domain else { return }
-            domain = given
-        }
-        var path = attributes["path"] ?? ""
-        if !path.hasPrefix("/") {
-            path = url.path(percentEncoded: true)
-            path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-            if path.isEmpty { path = "/" }
-        }
+        var domain = attributes["domain"]?.lowercased() ?? ""
+        if domain.hasPrefix(".") { domain.removeFirst() }
+        let isForSubdomains = !domain.isEmpty
+        if domain.isEmpty { domain = origin.host }
         let isSecure = attributes["secure"] != nil
-        guard !isSecure || Self.isSecure(origin) else { return }
-        if name.hasPrefix("__Secure-"), !isSecure { return }
-        if name.hasPrefix("__Host-"), !isSecure || path != "/" || attributes["domain"] != nil { return }
-        cookies.removeAll { $0.name == name && $0.domain == domain && $0.path == path }
-        guard !Self.isOver(attributes, now), cookies.count < Self.most else { return }
+        guard matches(origin.host, domain), domain.contains(".") || domain == origin.host,
+            !isSecure || Self.isSecure(origin)
+        else { return }
+        cookies.removeAll { $0.name == name && $0.domain == domain }
+        let age = attributes["max-age"] ?? ""
+        guard age != "0", !age.hasPrefix("-"), cookies.count < Self.most else { return }
         cookies.append(
             Cookie(
-                name: name, value: value, domain: domain,
-                isForSubdomains: attributes["domain"]?.isEmpty == false,
-                path: path, isSecure: isSecure))
-    }
-
-    private static func pair(_ field: Substring) -> (name: String, value: String?) {
-        guard let equals = field.firstIndex(of: "=") else { return (field.trimmed, nil) }
-        return (field[..<equals].trimmed, field[field.index(after: equals)...].trimmed)
-    }
-
-    private static func isOver(_ attributes: [String: String], _ now: Int64) -> Bool {
-        if let age = attributes["max-age"] { return age == "0" || age.hasPrefix("-") }
-        // Most dates of cookies have dashes.
-        let date = attributes["expires"].flatMap {
-            HTTPDate.parse($0, now: now) ?? HTTPDate.parse($0.replacing("-", with: " "), now: now)
-        }
-        return date.map { $0 <= now } ?? false
-    }
-
-    private static func matches(_ host: String, _ domain: String) -> Bool {
-        host == domain || host.hasSuffix(".\(domain)") && host.last?.isNumber == false
+                name: name, value: value, domain: domain, isForSubdomains: isForSubdomains, isSecure: isSecure
+            ))
     }
 
     /// What stays on this machine is secure, as for curl and browsers.
@@ -85,29 +65,20 @@ struct ChainCookies {
 
     /// The request with those cookies that its URL may have, beside the caller's own.
     func added(to request: URLRequest) -> URLRequest {
-        guard !cookies.isEmpty, let url = request.url, let origin = Origin(url) else { return request }
-        var path = url.path(percentEncoded: true)
-        if path.isEmpty { path = "/" }
-        let sent = cookies.filter { cookie in
-            let isBelow =
-                path == cookie.path
-                || path.hasPrefix(cookie.path.hasSuffix("/") ? cookie.path : cookie.path + "/")
-            let isThere =
-                cookie.isForSubdomains
-                ? Self.matches(origin.host, cookie.domain) : origin.host == cookie.domain
-            return isBelow && isThere && (!cookie.isSecure || Self.isSecure(origin))
-        }
+        let origin = request.url.flatMap(Origin.init)
+        let sent = cookies.filter { cookie in origin.map(cookie.isFor) ?? false }
         guard !sent.isEmpty else { return request }
         let own = (request.value(forHTTPHeaderField: "Cookie") ?? "").split(separator: ";").map(\.trimmed)
             .filter { pair in !sent.contains { pair.hasPrefix("\($0.name)=") } }
-        // Of two of one name the server takes the first: the one that was set for the longer path.
-        let longestFirst = sent.enumerated().sorted {
-            ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
-        }
         var request = request
         request.setValue(
-            (own + longestFirst.map { "\($0.element.name)=\($0.element.value)" }).joined(separator: "; "),
+            (own + sent.map { "\($0.name)=\($0.value)" }).joined(separator: "; "),
             forHTTPHeaderField: "Cookie")
         return request
     }
+}
+
+/// Whether a host is one of a domain. An address is one of itself alone.
+private func matches(_ host: String, _ domain: String) -> Bool {
+    host == domain || host.hasSuffix(".\(domain)") && host.last?.isNumber == false
 }

@@ -26,10 +26,6 @@ enum ContentCoding: Sendable {
 
 /// What is known of a body besides what its head says.
 struct BodyContext: Sendable {
-    /// Whether the request offered to take an encoded body.
-    var acceptsEncoded = false
-    /// Whether an earlier one did, whose body could not be decoded or not be resumed.
-    var hasOffered = false
     /// The names of the content: of the URLs, of its file.
     var names: [String] = []
     /// Whether the digest has shown that the body is meant the other way: encoded rather than as it is, or the reverse.
@@ -60,9 +56,9 @@ extension ResponseHead {
 
     /// The coding that is to be undone before the body is stored; `nil` if it is stored as it is sent.
     ///
-    /// It is stored as it is sent if its coding was not offered, but for `gzip`, in which servers send what they keep in it to
-    /// everyone. An archive is also stored as it is sent if the coding may be its own: Apache declares `.tar.gz` so, and browsers,
-    /// curl and wget keep the archive.
+    /// A coding that can be undone is undone even if it was not offered: servers send what they keep in it to everyone. An
+    /// archive is stored as it is sent if the coding may be its own: Apache declares `.tar.gz` so, and browsers, curl and wget
+    /// keep the archive.
     ///
     /// - Throws: ``DownloadError/Reason/encoded(_:)`` if there are several that would have to be undone, or a transfer coding.
     func codingToUndo(_ context: BodyContext) throws(DownloadError.Reason) -> ContentCoding? {
@@ -76,50 +72,36 @@ extension ResponseHead {
         guard codings.count == 1 else { throw .encoded(codings.joined(separator: ", ")) }
         // The system has undone it.
         if isDecoded { return coding }
-        let archive = archive(named: context.names)
-        let isAsSent =
-            archive == .compressed
-            || !context.acceptsEncoded && (archive == .other || coding == .deflate && !context.hasOffered)
-        return isAsSent == context.isMeantOtherwise ? coding : nil
+        return isCompressedArchive(named: context.names) == context.isMeantOtherwise ? coding : nil
     }
 
     /// What the names and the type of the content say.
-    private func archive(named names: [String]) -> Archive? {
-        let type = self["content-type"]?.prefix { $0 != ";" }.trimmed.lowercased()
-        let declared = self["content-disposition"]?.split(separator: ";").map {
+    private func isCompressedArchive(named names: [String]) -> Bool {
+        let declared = (self["content-disposition"] ?? "").split(separator: ";").map {
             $0.trimmed.trimmingCharacters(in: ["\""])
         }
-        let found = (names + (declared ?? [])).compactMap(Archive.init(name:))
-        if found.contains(.compressed) || type.map(Archive.compressedTypes.contains) == true {
-            return .compressed
-        }
-        return found.first ?? (type.map(Archive.otherTypes.contains) == true ? .other : nil)
+        return Archive.compressedTypes.contains(mediaType)
+            || (names + declared).contains { Archive.compressed.contains(Archive.end(of: $0)) }
     }
 }
 
-/// A file that is an archive by its name or its type.
-enum Archive: Sendable {
-    /// In the format that is also the coding `gzip`, or such that servers mean that by its type.
-    case compressed
-    case other
-
-    /// - Parameter name: Text that ends with the name of the file.
-    init?(name: String) {
-        guard let dot = name.lastIndex(of: ".") else { return nil }
-        let end = name[name.index(after: dot)...].lowercased()
-        if Self.compressedNames.contains(end) {
-            self = .compressed
-        } else if Self.otherNames.contains(end) {
-            self = .other
-        } else {
-            return nil
-        }
+/// Files that are archives by their name or their type.
+enum Archive {
+    /// Whether text ends with the name of an archive.
+    static func isOne(_ text: String) -> Bool {
+        let end = end(of: text)
+        return compressed.contains(end) || others.contains(end)
     }
 
-    private static let compressedNames: Set = [
+    fileprivate static func end(of name: String) -> String {
+        name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+    }
+
+    /// In the format that is also the coding `gzip`, or such that servers mean that by its type.
+    fileprivate static let compressed: Set = [
         "gz", "tgz", "taz", "z", "svgz", "cpgz", "crate", "unitypackage",
     ]
-    private static let otherNames: Set = [
+    private static let others: Set = [
         "tar", "zip", "7z", "rar", "bz2", "tbz", "tbz2", "xz", "txz", "zst", "tzst", "br", "lz", "tlz", "lz4",
         "lzma", "cab", "iso", "dmg", "deb", "rpm", "jar", "apk", "ipa", "cpio",
     ]
@@ -127,13 +109,5 @@ enum Archive: Sendable {
         "application/gzip", "application/x-gzip", "application/x-gunzip", "application/gzipped",
         "application/x-tgz", "application/tar+gzip", "application/x-compressed-tar", "application/x-tar",
         "application/tar", "application/x-gtar", "application/x-compressed", "application/x-compress",
-    ]
-    fileprivate static let otherTypes: Set = [
-        "application/zip", "application/x-zip-compressed", "application/x-7z-compressed",
-        "application/vnd.rar",
-        "application/x-rar-compressed", "application/x-bzip", "application/x-bzip2", "application/x-xz",
-        "application/zstd", "application/x-lzma", "application/java-archive", "application/x-cpio",
-        "application/vnd.android.package-archive", "application/vnd.debian.binary-package",
-        "application/x-apple-diskimage", "application/x-iso9660-image",
     ]
 }

@@ -37,7 +37,7 @@ extension Expectations {
 
 extension ResponseHead {
     /// In lower case, without parameters; empty if there is none.
-    fileprivate var mediaType: String {
+    var mediaType: String {
         (self["content-type"] ?? "").prefix { $0 != ";" && $0 != "," }.trimmed.lowercased()
     }
 }

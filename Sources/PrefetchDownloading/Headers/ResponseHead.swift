@@ -62,9 +62,7 @@ struct ResponseHead: Sendable {
     }
 
     /// The delay that the server requests, at most a year.
-    func retryAfter(now: Int64) -> Duration? {
-        self["retry-after"].flatMap { RetryAfter.parse($0, sent: self["date"], now: now) }
-    }
+    var retryAfter: Duration? { self["retry-after"].flatMap { RetryAfter.parse($0, sent: self["date"]) } }
 }
 
 /// The `Content-Range` header of a partial response, such as `bytes 1048576-2097151/4194304` (RFC 9110, section 14.4).
@@ -117,7 +115,7 @@ struct EntityTag: Hashable, Sendable {
 extension Validator {
     /// Creates the validator of a response's version. Omits values that an item cannot store or a request cannot send
     /// back. One that is not as the RFC has it, such as a tag without quotes or a date in UTC, tells the server what is
-    /// here, but not two versions apart, see ``rangeCondition(now:)``.
+    /// here, but not two versions apart, see ``rangeCondition``.
     init(_ head: ResponseHead) {
         // Any version matches an asterisk.
         let tag = head["etag"].flatMap { $0.trimmed == "*" ? nil : $0 }
@@ -135,19 +133,17 @@ extension Validator {
     /// since the client's may be wrong.
     ///
     /// - Parameter head: The response that the validator came from.
-    func isStrong(in head: ResponseHead, now: Int64) -> Bool {
+    func isStrong(in head: ResponseHead) -> Bool {
         if strongTag != nil { return true }
-        guard let changed = lastModified.flatMap({ HTTPDate.parse($0, now: now) }),
-            let sent = head["date"].flatMap({ HTTPDate.parse($0.trimmed, now: now) })
+        guard let changed = lastModified.flatMap(HTTPDate.parse),
+            let sent = head["date"].flatMap({ HTTPDate.parse($0.trimmed) })
         else { return false }
         return changed + Self.margin <= sent
     }
 
     /// The value for `If-Range`, assuming that the validator is strong; `nil` if there is none.
-    ///
-    /// - Parameter now: Seconds since 1970.
-    func rangeCondition(now: Int64) -> String? {
-        strongTag ?? lastModified.flatMap { HTTPDate.parse($0, now: now) == nil ? nil : $0 }
+    var rangeCondition: String? {
+        strongTag ?? lastModified.flatMap { HTTPDate.parse($0) == nil ? nil : $0 }
     }
 
     private var strongTag: String? {
@@ -209,11 +205,8 @@ enum HTTPDate {
     ///     Sunday, 06-Nov-94 08:49:37 GMT
     ///     Sun Nov  6 08:49:37 1994
     ///
-    /// The day name is not validated against the date.
-    ///
-    /// - Parameter now: Seconds since 1970. Determines the century of a two-digit year, which is at most 50 years in
-    ///   the future.
-    static func parse(_ text: String, now: Int64) -> Int64? {
+    /// The day name is not validated against the date. A year of two digits is one from 1970 on.
+    static func parse(_ text: String) -> Int64? {
         // An accepted date is sent back in the headers of later requests.
         guard text.utf8.count <= 40, text.utf8.allSatisfy((UInt8(0x20)...0x7E).contains) else { return nil }
         let words = text.split(separator: " ").map(String.init)
@@ -225,16 +218,9 @@ enum HTTPDate {
             guard date.count == 3, date[2].utf8.count == 2, let year = ByteNumber.parse(date[2]) else {
                 return nil
             }
-            return seconds(date[0], date[1], String(fullYear(year, now: now)), words[2])
+            return seconds(date[0], date[1], String(year < 70 ? 2000 + year : 1900 + year), words[2])
         default: return nil
         }
-    }
-
-    private static func fullYear(_ year: Int64, now: Int64) -> Int64 {
-        // Accurate to a day, which is enough for a century.
-        let latest = 1970 + now / 31_556_952 + 50
-        let full = latest / 100 * 100 + year
-        return full > latest ? full - 100 : full
     }
 
     private static let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
@@ -260,12 +246,14 @@ enum RetryAfter {
     ///
     /// - Parameters:
     ///   - sent: The `Date` header of the response: a date is meant by the clock of the server, if that is known.
-    ///   - now: Seconds since 1970.
-    static func parse(_ text: String, sent: String? = nil, now: Int64) -> Duration? {
+    ///   - now: The time by the own clock, in seconds since 1970.
+    static func parse(
+        _ text: String, sent: String? = nil, now: Int64 = Int64(Date().timeIntervalSince1970)
+    ) -> Duration? {
         let text = text.trimmed
         let year: Int64 = 365 * 86_400
         if text.isNumber { return .seconds(min(ByteNumber.parse(text) ?? year, year)) }
-        let start = sent.flatMap { HTTPDate.parse($0.trimmed, now: now) } ?? now
-        return HTTPDate.parse(text, now: now).map { .seconds(min(max(0, $0 - start), year)) }
+        let start = sent.flatMap { HTTPDate.parse($0.trimmed) } ?? now
+        return HTTPDate.parse(text).map { .seconds(min(max(0, $0 - start), year)) }
     }
 }

@@ -43,11 +43,11 @@ final class Exchange: Sendable {
         var end: Result<Void, DownloadError.Reason>?
         /// Answers the call that is waiting for the server, or returns `false` if it must wait on.
         var reader: (@Sendable (inout State) -> Bool)?
-        /// The bytes of the body that have arrived since stalls were last looked for.
-        var spanBytes = 0
-        /// Those of the last whole spans in which only the server was waited for; `nil` before stalls were first looked for.
-        var spans: [Int]?
-        /// Whether the connection has paused since then.
+        /// For how many spans in a row the server was waited for, and was too slow; `nil` before stalls were first looked for.
+        var slowSpans: Int?
+        /// The bytes of the body that arrived in these.
+        var slowBytes = 0
+        /// Whether the connection has paused since stalls were last looked for.
         var hasPaused = false
         var isBodyWanted = false
         var isPaused = false
@@ -113,20 +113,19 @@ final class Exchange: Sendable {
     /// - Parameter isAwaited: Whether another download waits for this one to end. Half the time is for a body only: an
     ///   answer may take long to make.
     func endSpan(_ limit: SpeedLimit, isAwaited: () -> Bool) {
-        let (spans, hasHead) = state.withLock { state in
-            if let spans = state.spans, !state.isPaused, !state.hasPaused {
-                // Otherwise what has arrived is being stored: the bytes count for the next span.
-                if state.reader != nil {
-                    state.spans = Array((spans + [state.spanBytes]).suffix(SpeedLimit.spans))
-                    state.spanBytes = 0
-                }
-            } else {
-                (state.spans, state.spanBytes) = ([], 0)
+        let (spans, bytes, hasHead) = state.withLock { state in
+            if state.isPaused || state.hasPaused || state.slowSpans == nil || limit.isMet(state.slowBytes) {
+                (state.slowSpans, state.slowBytes) = (0, 0)
+            } else if state.reader != nil {
+                // Otherwise what has arrived is being stored: its bytes count for the next span.
+                state.slowSpans? += 1
             }
             state.hasPaused = false
-            return (state.spans ?? [], state.head != nil)
+            return (state.slowSpans ?? 0, state.slowBytes, state.head != nil)
         }
-        if let time = limit.stall(after: spans, isAwaited: { hasHead && isAwaited() }) { end(.stalled(time)) }
+        if let time = limit.stall(after: spans, bytes, isAwaited: { hasHead && isAwaited() }) {
+            end(.stalled(time))
+        }
     }
 
     /// Waits until `answer` returns a result. Cancels the exchange if the task is cancelled.
@@ -182,7 +181,7 @@ final class Exchange: Sendable {
     /// - Returns: Whether the connection is to go on at once; otherwise when ``Feed/proceed()`` is called.
     func receive(_ bytes: Data) -> Bool {
         change { state in
-            state.spanBytes += bytes.count
+            state.slowBytes += bytes.count
             if state.end == nil { state.bytes.append(bytes) }
         }
         return state.withLock { state in
@@ -369,41 +368,36 @@ extension Exchange {
 /// How slow a server may be, and for how long.
 struct SpeedLimit: Sendable {
     /// A window is divided into so many spans.
-    static let spans = 16
+    private static let spans = 16
+    /// The fewest bytes of a body in a second.
+    static let lowestSpeed = 1024.0
 
     let window: Duration
-    /// The fewest bytes of a body in a span, at least 1.
-    private let bytesPerSpan: Double
 
-    init(_ window: Duration, lowestSpeed: Int64) {
-        self.window = max(window, .milliseconds(1))
-        bytesPerSpan = Double(lowestSpeed) * (self.window / .seconds(1)) / Double(Self.spans)
-    }
+    init(_ window: Duration) { self.window = max(window, .milliseconds(1)) }
 
     var span: Duration { window / Self.spans }
 
+    /// Whether so many bytes are enough for the window, or for half of it.
+    func isMet(_ bytes: Int, inHalf isHalf: Bool = false) -> Bool {
+        Double(bytes) >= max(1, Self.lowestSpeed * (window / .seconds(isHalf ? 2 : 1)))
+    }
+
     /// How long a server has been too slow: for the window, or for half of it if its slot is awaited.
     ///
-    /// - Parameter received: Bytes of a body in the last spans.
-    func stall(after received: [Int], isAwaited: () -> Bool) -> Duration? {
-        func isSlow(_ spans: Int) -> Bool {
-            received.count >= spans
-                && Double(received.suffix(spans).reduce(0, +)) < max(1, bytesPerSpan * Double(spans))
-        }
-        if isSlow(Self.spans) { return window }
-        return isSlow(Self.spans / 2) && isAwaited() ? window / 2 : nil
+    /// - Parameters:
+    ///   - spans: For how many spans the server was waited for.
+    ///   - bytes: Bytes of a body in these.
+    func stall(after spans: Int, _ bytes: Int, isAwaited: () -> Bool) -> Duration? {
+        if spans >= Self.spans, !isMet(bytes) { return window }
+        return spans >= Self.spans / 2 && !isMet(bytes, inHalf: true) && isAwaited() ? window / 2 : nil
     }
 }
 
 /// Ends exchanges whose servers say nothing or next to nothing, by one timer for all of them.
 final class StallDetection: Sendable {
-    private struct Watched {
-        let exchange: Exchange
-        let isAwaited: @Sendable () -> Bool
-    }
-
     private struct State {
-        var watched: [Watched] = []
+        var watched: [(exchange: Exchange, isAwaited: @Sendable () -> Bool)] = []
         var timer: Task<Void, Never>?
     }
 
@@ -426,7 +420,7 @@ final class StallDetection: Sendable {
     func watch(_ exchange: Exchange, isAwaited: @escaping @Sendable () -> Bool = { false }) {
         state.withLock { state in
             state.watched.removeAll(where: \.exchange.isOver)
-            state.watched.append(Watched(exchange: exchange, isAwaited: isAwaited))
+            state.watched.append((exchange, isAwaited))
             if state.timer == nil { state.timer = start() }
         }
     }

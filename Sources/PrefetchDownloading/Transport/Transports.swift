@@ -191,10 +191,12 @@ extension ResponseHead {
 extension TransferFailure {
     /// Drops the message of the error, which may contain the URL.
     init(_ error: any Error) {
-        if let restriction = (error as? URLError)?.networkRestriction {
-            self = restriction
-            return
-        }
+        #if canImport(Darwin)
+            if let reason = (error as? URLError)?.networkUnavailableReason {
+                self = reason == .constrained ? .networkIsConstrained : .networkIsExpensive
+                return
+            }
+        #endif
         switch (error as? URLError)?.code {
         case .cannotFindHost?, .dnsLookupFailed?: self = .cannotFindHost
         case .cannotConnectToHost?: self = .cannotConnect

@@ -17,8 +17,7 @@ struct Fetch: CacheCommand {
             the destination and the priority that they were stored with. An \
             interrupted download keeps its whole mebibytes, and the next 'fetch' of its key resumes there, if the \
             server can and --to, --name and --source are the same; Ctrl-C interrupts all downloads in this way. Each item is reported as "stored"; as \
-            "unchanged", if the server has no newer version; as "seemingly unchanged", if the server does not say which \
-            version it has, and the length and the beginning of more than 16 MiB are the same; as "kept", if it was there and the server was not \
+            "unchanged", if the server has no newer version; as "kept", if it was there and the server was not \
             asked; or as "already opened", with the path of its file.
 
             The list has one URL per line, optionally followed, each after a tab, by the item's key and the \
@@ -42,8 +41,8 @@ struct Fetch: CacheCommand {
             Only the hosts of the URLs are contacted, and those of --allow-host when a server redirects there.
 
             --json prints one object per line. "event" is started, resumed, progress (at most once per \
-            percent), retrying, paused or, once for each item, finished; "outcome" is then stored, delivered, \
-            notModified, seeminglyUnchanged, alreadyCached, alreadyPromoted, refused, postponed, cancelled or failed.
+            percent), retrying or, once for each item, finished; "outcome" is then stored, delivered, \
+            notModified, alreadyCached, alreadyPromoted, refused, postponed, cancelled or failed.
 
             Exit codes: 130 interrupted, 64 a line of the list is no download, 65 unexpected content, 69 a server failed, 75 \
             refused or postponed. If several items failed, the first of these that occurred.
@@ -239,8 +238,7 @@ struct Fetch: CacheCommand {
         configuration.admission = onlyFreeSpace ? .onlyIntoFreeSpace : .evicting
         // Whoever enters the command wants it done now.
         configuration.conditions = conditions
-        configuration.pausesInLowPower = false
-        configuration.gate = gate ? .pausingUnopenedSources : .open
+        configuration.pausesUnopenedSources = gate
         return configuration
     }
 

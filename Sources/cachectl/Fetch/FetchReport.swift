@@ -97,7 +97,7 @@ struct FetchReport {
                     "\(Bar.text(progress.completedBytes, of: $0)), \(done) of \(Size.text($0))"
                 } ?? done
             jobs[index] = ProgressBoard.Job(label: targets[index].key.string, text: text)
-        case .retrying, .paused, .finished: jobs[index] = nil
+        case .retrying, .finished: jobs[index] = nil
         case .started, .resumed: break
         }
         let lines = jobs.sorted { $0.key < $1.key }.map(\.value)
@@ -116,7 +116,6 @@ extension DownloadEvent {
             case .resumed(let offset): ("resumed", ["completedBytes": offset])
             case .progress(let progress):
                 ("progress", ["completedBytes": progress.completedBytes, "totalBytes": progress.totalBytes])
-            case .paused(let bytes): ("paused", ["keptBytes": bytes])
             case .retrying(let delay, let error):
                 (
                     "retrying",
@@ -154,9 +153,6 @@ extension DownloadOutcome {
             ]
             return (json, "already opened \(key): \(item.path.displayText)", nil)
         case .notModified: return (["outcome": "notModified"], "unchanged \(key)", nil)
-        case .seeminglyUnchanged(let bytes):
-            let line = "seemingly unchanged \(key): the length and the first \(Size.text(bytes)) are the same"
-            return (["outcome": "seeminglyUnchanged", "comparedBytes": bytes], line, nil)
         case .alreadyCached: return (["outcome": "alreadyCached"], "kept \(key)", nil)
         case .refused(let refusal, let kept):
             let failure = CommandFailure(refusal, of: key)
@@ -165,7 +161,9 @@ extension DownloadOutcome {
         case .postponed(let condition, let kept):
             let failure = CommandFailure(
                 .refused, "'\(key)' is postponed, since \(condition)\(remark(onKept: kept))")
-            let json: JSONObject = ["outcome": "postponed", "condition": condition.name, "keptBytes": kept]
+            let json: JSONObject = [
+                "outcome": "postponed", "condition": condition.rawValue, "keptBytes": kept,
+            ]
             return (json, nil, failure)
         case .cancelled(let kept):
             let failure = CommandFailure(codeOfCancelled, "'\(key)' was interrupted\(remark(onKept: kept))")

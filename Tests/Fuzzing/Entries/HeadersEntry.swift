@@ -9,20 +9,19 @@ func fuzzHeaders(_ input: [UInt8]) throws {
         let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
     }
-    let now: Int64 = 1_700_000_000
-    try requireSound(ResponseHead(status: 206, fields: fields), now: now)
+    try requireSound(ResponseHead(status: 206, fields: fields))
     var lines = HeadLines()
     for line in input.split(separator: 0x0A, omittingEmptySubsequences: false) {
-        if let head = try lines.add(line) { try requireSound(head, now: now) }
+        if let head = try lines.add(line) { try requireSound(head) }
     }
     // Every value for every header: the names are not what a fuzzer should have to find.
     for (_, value) in fields.prefix(4) {
         let names = ["Content-Length", "Content-Range", "ETag", "Retry-After", "Last-Modified", "Date"]
-        try requireSound(ResponseHead(status: 200, fields: names.map { ($0, value) }), now: now)
+        try requireSound(ResponseHead(status: 200, fields: names.map { ($0, value) }))
     }
 }
 
-private func requireSound(_ head: ResponseHead, now: Int64) throws {
+private func requireSound(_ head: ResponseHead) throws {
     try require(head.contentLength ?? 0 >= 0, "a length is not negative")
     if let range = head.contentRange {
         try require(
@@ -32,21 +31,19 @@ private func requireSound(_ head: ResponseHead, now: Int64) throws {
     if let tag = head.entityTag?.text {
         try require(tag.hasSuffix("\"") && !tag.utf8.contains { $0 < 0x20 }, "a tag can go into a header")
     }
-    if let delay = head.retryAfter(now: now) {
+    if let delay = head.retryAfter {
         try require(delay >= .zero && delay <= .seconds(365 * 86_400), "nobody waits for longer than a year")
     }
     let validator = Validator(head)
     if let date = validator.lastModified {
-        if let seconds = HTTPDate.parse(date, now: now) {
+        if let seconds = HTTPDate.parse(date) {
             try require((-11_644_473_600...253_402_387_200).contains(seconds), "a date is one")
         }
         try require(!date.utf8.contains { $0 < 0x20 }, "and can go into a header")
     }
-    for now: Int64 in [.min / 1000, 0, now, .max / 1000] {
-        if let condition = validator.rangeCondition(now: now) {
-            try require(!condition.utf8.contains { $0 < 0x20 }, "so can a condition")
-        }
-        _ = validator.isStrong(in: head, now: now)
+    if let condition = validator.rangeCondition {
+        try require(!condition.utf8.contains { $0 < 0x20 }, "so can a condition")
     }
+    _ = validator.isStrong(in: head)
     _ = head.marksEnd(isSecure: false)
 }
