@@ -350,13 +350,13 @@ struct DownloadRun: Sendable {
     }
 
     /// The cached item, unless it is to be replaced in any case.
-    func itemToKeep() async throws -> PresentContent? {
+    func itemToKeep() async throws -> ItemMetadata? {
         request.whenCached == .replace ? nil : try await cachedAsExpected()
     }
 
     /// Whether the server need not be asked for a newer version: the digest is known, or another process has stored the item
     /// since it was requested.
-    private func isNewEnough(_ item: PresentContent, after waits: Waits) -> Bool {
+    private func isNewEnough(_ item: ItemMetadata, after waits: Waits) -> Bool {
         expected.digest != nil || request.whenCached == .keep || waits.beganWithoutItem
             || item.storedAt > job.requestedAt
     }
@@ -365,10 +365,9 @@ struct DownloadRun: Sendable {
     ///   - item: The item that is cached.
     ///   - replaced: The opened file that is to be replaced if the server has a newer version.
     private func download(
-        unless item: PresentContent?, replacing replaced: PromotedFile?, in attempt: Attempt
+        unless item: ItemMetadata?, replacing replaced: PromotedFile?, in attempt: Attempt
     ) async throws -> DownloadOutcome {
-        let present =
-            item ?? replaced.map { PresentContent(validator: $0.provenance?.validator ?? Validator()) }
+        let present = item?.validator ?? replaced?.provenance?.validator
         if !request.files.isEmpty {
             let outcome = try await downloadBundle(unless: present)
             if let replaced, case .notModified = outcome { return .alreadyPromoted(replaced) }
@@ -378,7 +377,7 @@ struct DownloadRun: Sendable {
         // A partial can be resumed only as the item that it was begun as.
         if let item = partial?.metadata, !request.agrees(with: item) { partial = nil }
         let plan = RequestPlan(partial: partial, present: present, expectedLength: expected.length)
-        if case .rest(let partial, _) = plan {
+        if case .rest = plan, let partial {
             // Before the request: verifying the partial would keep the server waiting.
             return try await resume(partial) { try await perform(plan, in: attempt, resuming: $0) }
         }
@@ -398,16 +397,15 @@ struct DownloadRun: Sendable {
     }
 
     /// The cached item, if it is the expected content.
-    private func cachedAsExpected() async throws -> PresentContent? {
+    private func cachedAsExpected() async throws -> ItemMetadata? {
         guard let (metadata, length) = try await cache.description(of: request.key),
             expected.length ?? length == length
         else { return nil }
-        let cached = PresentContent(validator: metadata.validator, storedAt: metadata.storedAt)
-        guard expected.digest != nil else { return cached }
+        guard expected.digest != nil else { return metadata }
         let digest = ContentDigest(for: expected)
         do {
             let isIntact = try await cache.check(request.key, with: { digest.update($0) }).value != nil
-            return isIntact && digest.finish() == nil ? cached : nil
+            return isIntact && digest.finish() == nil ? metadata : nil
         } catch CacheError.item {
             // The item is damaged, and has been quarantined.
             return nil

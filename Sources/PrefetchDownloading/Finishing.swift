@@ -123,13 +123,7 @@ extension DownloadRun {
         {
             return range.total
         }
-        switch ResponsePlan(head, isSecure: isSecure, to: .whole, expecting: expected) {
-        case .store(let length, nil): return length
-        // Whether the session has undone it is not known.
-        case .store(_, .some): throw .encoded(head.encoding ?? "")
-        case .fail(let reason): throw reason
-        // Only for plans with a partial or a validator.
-        case .append, .complete, .restart, .notModified: throw .partialLost
-        }
+        // Whether the session has undone an encoding is not known.
+        return try ResponsePlan(head, isSecure: isSecure, to: .whole, expecting: expected).lengthAsSent(head)
     }
 }

@@ -5,12 +5,16 @@ internal import PrefetchCaching
     internal import FoundationNetworking
 #endif
 
-/// The content of a key that is here, cached or opened, of which the server may have a newer version.
-struct PresentContent {
-    /// Empty if the server did not say which version it is.
-    let validator: Validator
-    /// In milliseconds since 1970; 0 for what was opened.
-    var storedAt: Int64 = 0
+/// Writes content, whose beginning may be that of an earlier download.
+struct ContentWriter {
+    let writer: CacheWriter
+    /// Already includes the content of the earlier download.
+    let digest: ContentDigest
+    let isResumed: Bool
+
+    init(_ writer: CacheWriter, _ digest: ContentDigest) {
+        (self.writer, self.digest, isResumed) = (writer, digest, writer.contentBytes > 0)
+    }
 }
 
 /// Sending a request, and storing what comes.
@@ -35,8 +39,8 @@ extension DownloadRun {
         throw DownloadError.Reason.tooManyRedirects(limit: configuration.redirects)
     }
 
-    /// - Parameter content: Receives the rest if `plan` is ``RequestPlan/rest(of:condition:)``, and is kept until there is
-    ///   something in its place.
+    /// - Parameter content: Receives the rest if `plan` is ``RequestPlan/rest(_:)``, and is kept until there is something in its
+    ///   place.
     func perform(
         _ plan: RequestPlan, in attempt: Attempt, resuming content: ContentWriter? = nil
     ) async throws -> DownloadOutcome {
@@ -46,16 +50,14 @@ extension DownloadRun {
             request.prepare(for: plan, acceptsEncoded: attempt.acceptsEncoded)
             (head, exchange) = try await send(request)
         } catch {
-            throw try await end(content, keeping: plan.keptBytes, after: error)
+            throw try await end(content, after: error)
         }
         defer { exchange.cancel() }
-        let response = ResponsePlan(
-            head, isSecure: exchange.isSecure, to: plan,
-            in: BodyContext(
-                names: names + [exchange.name].compactMap(\.self),
-                isMeantOtherwise: attempt.isMeantOtherwise),
-            expecting: expected)
-        switch response {
+        let context = BodyContext(
+            names: names + [exchange.name].compactMap(\.self), isMeantOtherwise: attempt.isMeantOtherwise)
+        switch ResponsePlan(
+            head, isSecure: exchange.isSecure, to: plan, in: context, expecting: expected)
+        {
         case .notModified:
             await exchange.drain()
             if request.whenPromoted == .replaceIfUnmodified, let file = try await promoted() {
@@ -67,19 +69,15 @@ extension DownloadRun {
         case .restart:
             exchange.cancel()
             return try await perform(.whole, in: attempt, resuming: content)
-        case .fail(let reason): throw try await end(content, keeping: plan.keptBytes, after: reason)
-        case .complete(let partial):
-            await exchange.drain()
-            return try await resume(partial) { try await receive(into: $0, announced: nil, from: { nil }) }
+        case .fail(let reason): throw try await end(content, after: reason)
         case .append(let total):
             guard let content else { throw DownloadError.Reason.partialLost }
-            job.emit(.resumed(at: plan.keptBytes))
+            job.emit(.resumed(at: content.writer.contentBytes))
             return try await receive(into: content, announced: total, from: exchange.content())
         case .store(let length, let encoding):
             let pieces = exchange.content(encodedBy: head.isDecoded ? nil : encoding)
             // The partial is not part of the server's version.
             try await content?.writer.cancel()
-            if case .confirmation = plan { try await cache.discardPartial(of: request.key) }
             let metadata = request.metadata(Validator(head))
             if let length { job.terms.turn?.noteLength(length) }
             // Without a strong validator, a partial could not be distinguished from that of another version.
@@ -102,51 +100,68 @@ extension DownloadRun {
         }
     }
 
-    /// Stores what is received, and completes the item.
+    /// Stores what is received, and completes the item if it is as expected.
     ///
     /// - Parameters:
     ///   - announced: The announced length of the whole content in bytes; `nil` if unknown.
-    ///   - next: Returns the next piece of the content, or `nil` after the last one.
+    ///   - source: Returns the next piece of the content, or `nil` after the last one.
     func receive(
-        into content: ContentWriter, announced: Int64?, from next: () async throws -> ReceivedPiece?
+        into content: ContentWriter, announced: Int64?, from source: () async throws -> ReceivedPiece?
     ) async throws -> DownloadOutcome {
-        let stored: StoreOutcome
-        var received = content.writer.contentBytes
+        let total = announced ?? expected.length
+        var length = content.writer.contentBytes
+        func next() async throws -> ReceivedPiece? {
+            // What has arrived is stored.
+            if length < announced ?? .max { try await keeper.require(job.conditions) }
+            do {
+                return try await source()
+            } catch DownloadError.Reason.connection(let failure) where !Task.isCancelled {
+                if let announced {
+                    throw DownloadError.Reason.truncated(received: length, announced: announced)
+                }
+                throw DownloadError.Reason.connection(failure == .other ? .connectionLost : failure)
+            }
+        }
         do {
-            job.beginFetching(at: received, isKnown: try await cache.remembersStored(request.key))
-            stored = try await content.writeAll(
-                announced: announced, progress: { job.emit(.progress($0)) },
-                from: {
-                    do {
-                        while true {
-                            // What has arrived is stored.
-                            if received < announced ?? .max {
-                                try await keeper.require(job.conditions)
-                            }
-                            guard let piece = try await next() else { return nil }
-                            job.noteFetched(piece, at: received)
-                            received += Int64(piece.content.count)
-                            if !piece.content.isEmpty { return piece.content }
-                        }
-                    } catch DownloadError.Reason.connection(let failure) where !Task.isCancelled {
-                        if let announced {
-                            throw DownloadError.Reason.truncated(received: received, announced: announced)
-                        }
-                        throw DownloadError.Reason.connection(failure == .other ? .connectionLost : failure)
-                    }
-                })
+            job.beginFetching(at: length, isKnown: try await cache.remembersStored(request.key))
+            // Stored with the commit, in one call.
+            var last = Data()
+            while let piece = try await next() {
+                job.noteFetched(piece, at: length)
+                // One at the end must not take the place of the last bytes.
+                if piece.content.isEmpty { continue }
+                length += Int64(piece.content.count)
+                if let total, length > total {
+                    throw DownloadError.Reason.tooLong(received: length, announced: total)
+                }
+                try content.digest.add(piece.content)
+                if length == announced {
+                    last = piece.content
+                    continue
+                }
+                if let refusal = try await content.writer.write(piece.content) {
+                    return try await refused(refusal, keptBytes: try await keptBytes())
+                }
+                job.emit(.progress(DownloadProgress(completedBytes: length, totalBytes: total)))
+            }
+            if let problem = expected.problem(of: length, announced: announced) ?? content.digest.finish() {
+                throw problem
+            }
+            let outcome: DownloadOutcome
+            switch try await content.writer.commit(appending: last) {
+            case .stored(let summary): outcome = .stored(summary)
+            case .delivered(let file): outcome = .delivered(file)
+            case .refused(let refusal):
+                return try await refused(refusal, keptBytes: try await keptBytes())
+            }
+            if !last.isEmpty {
+                job.emit(.progress(DownloadProgress(completedBytes: length, totalBytes: total)))
+            }
+            // It says something of what follows in the list.
+            if announced == nil { job.terms.turn?.noteLength(length) }
+            return outcome
         } catch {
             throw try await end(content, after: error)
-        }
-        // It says something of what follows in the list.
-        if announced == nil { job.terms.turn?.noteLength(received) }
-        switch stored {
-        case .stored(let summary): return .stored(summary)
-        case .delivered(let file): return .delivered(file)
-        case .refused(let refusal):
-            return try await refused(
-                refusal,
-                keptBytes: try await keptBytes())
         }
     }
 
@@ -163,7 +178,7 @@ extension DownloadRun {
         switch begun {
         case .refused(let refusal): return try await refused(refusal, keptBytes: 0)
         case .writer(let writer):
-            return try await body(ContentWriter(writer, ContentDigest(for: expected, files), expected))
+            return try await body(ContentWriter(writer, ContentDigest(for: expected, files)))
         }
     }
 
@@ -182,7 +197,7 @@ extension DownloadRun {
                 // The end of the partial was damaged and dropped. The next attempt requests what is missing.
                 throw AttemptFailure(.failed(.partialLost), keptBytes: try await writer.keep())
             }
-            return try await body(ContentWriter(writer, digest, expected))
+            return try await body(ContentWriter(writer, digest))
         }
     }
 
@@ -193,26 +208,20 @@ extension DownloadRun {
         return .alreadyPromoted(item)
     }
 
-    /// Ends a request or the writer of its content, keeping the partial if it may be part of the content.
+    /// Ends a request and the writer of its content, keeping the partial if it may be part of the content.
     ///
-    /// - Parameter keptBytes: The length of the partial if there is no writer.
     /// - Returns: The failure, with the number of bytes kept.
-    private func end(
-        _ content: ContentWriter?, keeping keptBytes: Int64 = 0, after error: any Error
-    ) async throws -> AttemptFailure {
+    private func end(_ content: ContentWriter?, after error: any Error) async throws -> AttemptFailure {
         var failure = AttemptFailure(error)
-        let keepsPartial = failure.reason?.keepsPartial ?? true
-        guard let content else {
-            if keepsPartial {
-                failure.keptBytes = keptBytes
-            } else {
-                try await cache.discardPartial(of: request.key)
-            }
-            return failure
-        }
+        guard let content else { return failure }
         failure.wasResumed = content.isResumed
         do throws(CacheError) {
-            failure.keptBytes = try await content.end(after: failure.reason)
+            switch failure.reason {
+            // The writer has already discarded the item.
+            case .cache?: break
+            case let reason? where !reason.keepsPartial: try await content.writer.cancel()
+            default: failure.keptBytes = try await content.writer.keep()
+            }
         } catch {
             // If the download was cancelled with the cache, the partial was kept when that was closed.
             guard failure.reason == nil, [.closed, .suspended, .writerIsFinished].contains(error) else {

@@ -11,25 +11,36 @@ enum RequestPlan: Equatable, Sendable {
     case whole
     /// The content, unless the cache already has the server's version.
     case newer(than: Validator)
-    /// What follows the bytes of the partial, or the whole content if the server has another version.
-    case rest(of: ResumablePartial, condition: String)
-    /// Confirmation that the partial, which has all bytes, is still the current version.
-    case confirmation(of: ResumablePartial)
+    /// What follows the bytes that are here, or the whole content if the server has another version.
+    case rest(Rest)
+
+    /// What follows the first bytes of a version.
+    struct Rest: Equatable, Sendable {
+        /// How many bytes are here.
+        let offset: Int64
+        /// The version that they are of.
+        let validator: Validator
+        /// The length of the whole content, if known.
+        let total: Int64?
+        /// For `If-Range`; `nil` if the content is verified by its digest.
+        let condition: String?
+    }
 
     /// - Parameters:
-    ///   - present: What is here, if the server may have something newer.
+    ///   - validator: That of what is here, if the server may have something newer.
     ///   - expectedLength: The length that the caller expects, in bytes.
-    init(partial: ResumablePartial?, present: PresentContent?, expectedLength: Int64?) {
-        if let partial, partial.contentBytes > 0,
+    init(partial: ResumablePartial?, present validator: Validator?, expectedLength: Int64?) {
+        if let partial, partial.contentBytes > 0, partial.contentBytes < partial.expectedLength ?? .max,
             // The validator was strong: otherwise no partial would have been kept.
             let condition = partial.metadata.validator.rangeCondition,
             expectedLength == nil || partial.expectedLength == nil || expectedLength == partial.expectedLength
         {
-            self =
-                partial.contentBytes == partial.expectedLength
-                ? .confirmation(of: partial) : .rest(of: partial, condition: condition)
-        } else if let present, !present.validator.isEmpty {
-            self = .newer(than: present.validator)
+            self = .rest(
+                Rest(
+                    offset: partial.contentBytes, validator: partial.metadata.validator,
+                    total: partial.expectedLength, condition: condition))
+        } else if let validator, !validator.isEmpty {
+            self = .newer(than: validator)
         } else {
             self = .whole
         }
@@ -39,40 +50,26 @@ enum RequestPlan: Equatable, Sendable {
     ///
     /// - Parameter acceptsEncoded: Whether the whole content may be encoded for the transfer.
     func headers(acceptsEncoded: Bool) -> [(name: String, value: String?)] {
-        var headers: [String: String] = [:]
+        var headers = ["Accept-Encoding": acceptsEncoded ? ContentCoding.offer : "identity"]
         switch self {
         case .whole: break
-        case .newer(let validator): headers = validator.unlessUnchanged
-        case .confirmation(let partial):
-            var validator = partial.metadata.validator
-            // One that is none was not what the partial was kept for.
-            validator.entityTag = validator.entityTag.flatMap(EntityTag.init)?.text
-            headers = validator.unlessUnchanged
-        case .rest(let partial, let condition):
-            headers = ["Range": "bytes=\(partial.contentBytes)-", "If-Range": condition]
+        case .newer(let validator):
+            headers["If-None-Match"] = validator.entityTag
+            // With a tag, servers ignore the date, unless the tag is not as it should be.
+            if validator.entityTag.flatMap(EntityTag.init) == nil {
+                headers["If-Modified-Since"] = validator.lastModified
+            }
+        case .rest(let rest):
+            headers["Range"] = "bytes=\(rest.offset)-"
+            headers["If-Range"] = rest.condition
+            // A range of an encoded response is none of the content.
+            headers["Accept-Encoding"] = "identity"
         }
-        headers["Accept-Encoding"] = acceptsEncoded && mayBeEncoded ? ContentCoding.offer : "identity"
         let names = [
             "Accept-Encoding", "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match",
             "If-Unmodified-Since",
         ]
         return names.map { ($0, headers[$0]) }
-    }
-
-    /// Whether the response may be encoded: a range of an encoded response is none of the content.
-    fileprivate var mayBeEncoded: Bool {
-        switch self {
-        case .whole, .newer: true
-        case .rest, .confirmation: false
-        }
-    }
-
-    /// The length of the plan's partial, in bytes of content.
-    var keptBytes: Int64 {
-        switch self {
-        case .whole, .newer: 0
-        case .rest(let partial, _), .confirmation(let partial): partial.contentBytes
-        }
     }
 }
 
@@ -107,13 +104,11 @@ extension URLRequest {
 enum ResponsePlan: Equatable, Sendable {
     /// Store the body from the start, decoded; `length` is the content's length in bytes, if known.
     case store(length: Int64?, encoding: ContentCoding?)
-    /// Append the body to the partial, which completes the content of `total` bytes.
+    /// Append the body to what is here, which completes the content of `total` bytes.
     case append(total: Int64)
     /// The cache has this version.
     case notModified
-    /// The partial has all bytes of this version.
-    case complete(ResumablePartial)
-    /// The partial cannot be continued with this: request the whole content.
+    /// What is here cannot be continued with this: request the whole content.
     case restart
     case fail(DownloadError.Reason)
 
@@ -125,23 +120,26 @@ enum ResponsePlan: Equatable, Sendable {
             self = .fail(.wrongMediaType(type))
             return
         }
-        switch (head.status, plan) {
-        case (200, _), (206, _):
+        var rest: RequestPlan.Rest?
+        if case .rest(let asked) = plan { rest = asked }
+        switch head.status {
+        case 200, 206:
             do {
                 let coding = try head.codingToUndo(context)
                 self =
                     head.status == 200
                     ? Self.whole(head, encoding: coding, isSecure: isSecure, expecting: expected)
-                    : Self.part(head, plan, isEncoded: coding != nil, expectedLength: expected.length)
+                    : Self.part(head, rest, isEncoded: coding != nil, expectedLength: expected.length)
             } catch {
-                self = head.status == 206 && plan.keptBytes > 0 ? .restart : .fail(error)
+                self = head.status == 206 && rest != nil ? .restart : .fail(error)
             }
-        case (304, .newer): self = .notModified
-        case (304, .confirmation(let partial)): self = .complete(partial)
-        case (_, .rest), (_, .confirmation):
-            let reason = head.failure
-            self = reason.mayBeOfTheRange ? .restart : .fail(reason)
-        default: self = .fail(head.failure)
+        case 304:
+            if case .newer = plan { self = .notModified } else { fallthrough }
+        default:
+            // It may be the range, or its condition, that the server does not take.
+            let mayBeOfTheRange =
+                rest != nil && !head.failure.isTransient && ![401, 404, 407, 410].contains(head.status)
+            self = mayBeOfTheRange ? .restart : .fail(head.failure)
         }
     }
 
@@ -163,35 +161,34 @@ enum ResponsePlan: Equatable, Sendable {
 
     /// Some servers and proxies send a part that begins elsewhere, all of it as a part, or a part unasked.
     private static func part(
-        _ head: ResponseHead, _ plan: RequestPlan, isEncoded: Bool, expectedLength: Int64?
+        _ head: ResponseHead, _ rest: RequestPlan.Rest?, isEncoded: Bool, expectedLength: Int64?
     ) -> ResponsePlan {
-        let isRest = plan.keptBytes > 0
+        let unfit: ResponsePlan =
+            rest == nil ? .fail(.wrongRange(head["content-range"] ?? "none")) : .restart
         guard !isEncoded, let range = head.contentRange, range.bytes.upperBound == range.total,
             head.contentLength == nil || head.contentLength == Int64(range.bytes.count)
-        else { return isRest ? .restart : .fail(.wrongRange(head["content-range"] ?? "none")) }
-        let total = range.total
-        if range.bytes.lowerBound > 0 {
-            guard case .rest(let partial, let condition) = plan,
-                range.bytes.lowerBound == partial.contentBytes,
-                partial.expectedLength == nil || partial.expectedLength == total,
-                // A server that supports `Range` but not `If-Range` ignores the version.
-                head.isOfTheVersion(condition, of: partial.metadata.validator)
-            else { return isRest ? .restart : .fail(.wrongRange(head["content-range"] ?? "none")) }
+        else { return unfit }
+        let (start, total) = (range.bytes.lowerBound, range.total)
+        // A server that supports `Range` but not `If-Range` ignores the version.
+        if start > 0, start != rest?.offset || rest?.total ?? total != total || !head.isOfVersion(of: rest) {
+            return unfit
         }
         if let expectedLength, total != expectedLength {
             return .fail(.wrongLength(expected: expectedLength, actual: total))
         }
-        return range.bytes.lowerBound > 0 ? .append(total: total) : .store(length: total, encoding: nil)
+        return start > 0 ? .append(total: total) : .store(length: total, encoding: nil)
     }
-}
 
-extension DownloadError.Reason {
-    /// Whether it may be the range, or its condition, that the server does not take.
-    var mayBeOfTheRange: Bool {
-        if case .status(let status, _) = self {
-            !isTransient && ![401, 404, 407, 410].contains(status)
-        } else {
-            false
+    /// The length of whole content that is stored as it is sent; `nil` if it is unknown.
+    ///
+    /// - Throws: Why there is none.
+    func lengthAsSent(_ head: ResponseHead) throws(DownloadError.Reason) -> Int64? {
+        switch self {
+        case .store(let length, nil): return length
+        case .store(_, .some): throw .encoded(head.encoding ?? "")
+        case .fail(let reason): throw reason
+        // Only for plans that are not for the whole.
+        case .append, .restart, .notModified: throw .partialLost
         }
     }
 }
@@ -200,27 +197,18 @@ extension ResponseHead {
     /// The failure that the status is.
     var failure: DownloadError.Reason { .status(status, retryAfter: retryAfter) }
 
-    /// Whether a 206 response is of the requested version. It must repeat a requested entity tag (RFC 9110, section
+    /// Whether a 206 response is of the version of what is here. It must repeat a requested entity tag (RFC 9110, section
     /// 15.3.7), but may omit the date.
-    func isOfTheVersion(_ condition: String, of validator: Validator) -> Bool {
-        if condition.hasPrefix("\"") { return entityTag?.text == condition }
+    fileprivate func isOfVersion(of rest: RequestPlan.Rest?) -> Bool {
+        guard let rest else { return false }
+        if let condition = rest.condition, condition.hasPrefix("\"") { return entityTag?.text == condition }
         // The tag of an encoded response is often weak, and strong without the encoding.
-        if let tag = entityTag, let known = validator.entityTag.flatMap(EntityTag.init),
+        if let tag = entityTag, let known = rest.validator.entityTag.flatMap(EntityTag.init),
             !tag.isSimilar(to: known)
         {
             return false
         }
-        return self["last-modified"].map { $0.trimmed == condition } ?? true
-    }
-}
-
-extension Validator {
-    /// The condition for revalidation: what the server sent, verbatim. With `If-None-Match`, servers ignore
-    /// `If-Modified-Since`, so only one is sent, unless the tag is not as it should be.
-    fileprivate var unlessUnchanged: [String: String] {
-        var headers: [String: String] = [:]
-        headers["If-None-Match"] = entityTag
-        if entityTag.flatMap(EntityTag.init) == nil { headers["If-Modified-Since"] = lastModified }
-        return headers
+        guard let date = self["last-modified"], let known = rest.validator.lastModified else { return true }
+        return date.trimmed == known
     }
 }

@@ -247,23 +247,6 @@ import Testing
         #expect(try await cache.keptBytes() == 0)
     }
 
-    /// All bytes came, and the process died before it could say so.
-    @Test func aPartialThatIsWholeIsConfirmedAndNotDownloaded() async throws {
-        let whole = TestResource(noise(3 << 20))
-        let server = try HTTPTestServer { whole.answer(to: $0) }
-        let metadata = DownloadRequest(server.url()).metadata(Validator(entityTag: "\"1\""))
-        guard
-            case .writer(let writer) = try await cache.cache.beginStoring(
-                metadata, expectedLength: 3 << 20, keepingPartial: true)
-        else { Issue.record("refused"); return }
-        _ = try await writer.write(whole.content)
-        #expect(try await writer.suspend()?.contentBytes == 3 << 20)
-        #expect(await cache.download(DownloadRequest(server.url())).isStored)
-        #expect(server.requests.map { $0.headers["if-none-match"] } == ["\"1\""])
-        #expect(server.bodyBytesSent == 0)
-        #expect(try await cache.holds(whole.content))
-    }
-
     @Test func anotherDestinationStartsAnew() async throws {
         let server = try HTTPTestServer(breakingAt: 2_200_000)
         var request = DownloadRequest(server.url())

@@ -8,18 +8,18 @@ internal import PrefetchCaching
 /// The files of a bundle, as their servers have them now.
 struct BundlePlan: Sendable {
     struct File: Sendable {
-        let path: FolderPath
-        let urlRequest: URLRequest
+        /// With the length, if that was not expected.
+        let file: BundleFile
         let length: Int64
-        let expected: Expectations
         /// The version that the server had; empty if it was not asked.
         var validator = Validator()
         /// Whether equal validators mean equal bytes.
         var isStrong = false
 
         init(_ file: BundleFile, length: Int64) {
-            (path, urlRequest, expected) = (file.path, file.urlRequest, file.expected)
-            self.length = length
+            var file = file
+            file.expectations.append(.length(length))
+            (self.file, self.length) = (file, length)
         }
     }
 
@@ -28,18 +28,18 @@ struct BundlePlan: Sendable {
     /// Bytes of all files, which have been validated.
     var length: Int64 { files.reduce(0) { $0 + $1.length } }
 
-    var parts: [BundlePart] { files.map { BundlePart($0.path, contentBytes: $0.length) } }
+    var parts: [BundlePart] { files.map { BundlePart($0.file.path, contentBytes: $0.length) } }
 
     /// A strong validator of them all, so that what is kept of one version is not continued with another; empty if the
     /// version of one of them cannot be told.
     var validator: Validator {
-        guard files.allSatisfy({ $0.expected.digest != nil || $0.isStrong }) else { return Validator() }
+        guard files.allSatisfy({ $0.file.expected.digest != nil || $0.isStrong }) else { return Validator() }
         var versions = Data()
         for file in files {
             let version =
-                file.expected.digest?.hexadecimal ?? file.validator.entityTag ?? file.validator.lastModified
-                ?? ""
-            versions += Data("\(file.path)\n\(file.length)\n\(version)\n".utf8)
+                file.file.expected.digest?.hexadecimal ?? file.validator.entityTag
+                ?? file.validator.lastModified ?? ""
+            versions += Data("\(file.file.path)\n\(file.length)\n\(version)\n".utf8)
         }
         return Validator(entityTag: "\"bundle-\(SHA256.digest(of: versions).hexadecimal)\"")
     }
@@ -49,8 +49,8 @@ struct BundlePlan: Sendable {
 extension DownloadRun {
     /// Downloads all files one after the other, unless this very version is cached. What is kept of it is continued.
     ///
-    /// - Parameter present: The bundle that is here.
-    func downloadBundle(unless present: PresentContent?) async throws -> DownloadOutcome {
+    /// - Parameter present: The validator of the bundle that is here.
+    func downloadBundle(unless present: Validator?) async throws -> DownloadOutcome {
         var files: [BundlePlan.File] = []
         for file in request.files { files.append(try await probe(file)) }
         let plan = BundlePlan(files: files)
@@ -61,7 +61,7 @@ extension DownloadRun {
         } catch {
             throw DownloadError.Reason.cache(.item(error))
         }
-        if !plan.validator.isEmpty, present?.validator == plan.validator { return .notModified }
+        if !plan.validator.isEmpty, present == plan.validator { return .notModified }
         func receive(into content: ContentWriter) async throws -> DownloadOutcome {
             let transfer = BundleTransfer(plan, from: content.writer.contentBytes, by: self)
             defer { transfer.cancel() }
@@ -85,8 +85,7 @@ extension DownloadRun {
     /// Asks for the length and the version of a file, unless its length and its digest are expected. A server that does not
     /// tell without the content is asked for that, and left.
     private func probe(_ file: BundleFile) async throws -> BundlePlan.File {
-        let expected = file.expected
-        if let length = expected.length, expected.digest != nil {
+        if let length = file.expected.length, file.expected.digest != nil {
             return BundlePlan.File(file, length: length)
         }
         var request = file.urlRequest
@@ -94,18 +93,16 @@ extension DownloadRun {
         request.httpMethod = "HEAD"
         var (head, exchange) = try await send(request)
         await exchange.drain()
-        if head.status != 200 || head.contentLength == nil || expected.unwelcomeType(of: head) != nil {
+        var response = file.response(head, exchange)
+        if case .store(_?, nil) = response {
+        } else {
             request.httpMethod = "GET"
             (head, exchange) = try await send(request)
             exchange.cancel()
-            guard head.status == 200 else { throw head.failure }
+            response = file.response(head, exchange)
         }
-        try head.requireAsSent(file.path, file.urlRequest, expected)
-        guard let length = head.contentLength ?? expected.length else {
+        guard response != .fail(.undelimitedBody), let length = try response.lengthAsSent(head) else {
             throw DownloadError.Reason.unknownLength(file.path.string)
-        }
-        if let expected = expected.length, expected != length {
-            throw DownloadError.Reason.wrongLength(expected: expected, actual: length)
         }
         var planned = BundlePlan.File(file, length: length)
         planned.validator = Validator(head)
@@ -165,58 +162,57 @@ private final class BundleTransfer {
 
     private func open(_ file: BundlePlan.File) async throws -> Exchange {
         if let exchange { return exchange }
-        var request = file.urlRequest
-        request.prepare(for: .whole)
+        var plan = RequestPlan.whole
         if position > 0 {
-            request.setValue("bytes=\(position)-", forHTTPHeaderField: "Range")
-            request.setValue(
-                file.isStrong ? file.validator.rangeCondition : nil, forHTTPHeaderField: "If-Range")
+            plan = .rest(
+                RequestPlan.Rest(
+                    offset: position, validator: file.validator, total: file.length,
+                    condition: file.isStrong ? file.validator.rangeCondition : nil))
         }
-        let (head, exchange) = try await run.send(request)
-        self.exchange = exchange
-        guard head.status == 200 || head.status == 206 else {
-            let reason = head.failure
-            // Then it starts over.
-            throw position > 0 && reason.mayBeOfTheRange
-                ? .wrongRange(head["content-range"] ?? "none") : reason
+        while true {
+            var request = file.file.urlRequest
+            request.prepare(for: plan)
+            let (head, exchange) = try await run.send(request)
+            self.exchange = exchange
+            switch file.file.response(head, exchange, to: plan) {
+            case .append:
+                excess = 0
+                return exchange
+            case .restart:
+                exchange.cancel()
+                plan = .whole
+            case .fail(.wrongLength): throw DownloadError.Reason.changed(file.file.path.string)
+            case let response:
+                _ = try response.lengthAsSent(head)
+                guard file.isSameVersion(head) else {
+                    throw DownloadError.Reason.changed(file.file.path.string)
+                }
+                excess = position
+                return exchange
+            }
         }
-        excess = try file.excess(head, after: position)
-        return exchange
     }
 
     func cancel() { exchange?.cancel() }
 }
 
-extension ResponseHead {
-    /// Checks that the body is a file of a bundle as it is sent: the length of what would have to be decoded is not known.
-    fileprivate func requireAsSent(_ path: FolderPath, _ request: URLRequest, _ expected: Expectations)
-        throws(DownloadError.Reason)
-    {
-        let names = [path.string, request.url?.namedFile].compactMap(\.self)
-        if try codingToUndo(BodyContext(names: names)) != nil { throw .encoded(encoding ?? "") }
-        if let type = expected.unwelcomeType(of: self) { throw .wrongMediaType(type) }
-        if hasMalformedLength { throw .connection(.malformed) }
+extension BundleFile {
+    fileprivate func response(
+        _ head: ResponseHead, _ exchange: Exchange, to plan: RequestPlan = .whole
+    ) -> ResponsePlan {
+        let names = [path.string, urlRequest.url?.namedFile].compactMap(\.self)
+        return ResponsePlan(
+            head, isSecure: exchange.isSecure, to: plan, in: BodyContext(names: names), expecting: expected)
     }
 }
 
 extension BundlePlan.File {
-    /// Checks a response, 200 or 206, to a request for the bytes from an offset on.
-    ///
-    /// - Returns: How many bytes of the body are to be passed over.
-    fileprivate func excess(_ head: ResponseHead, after offset: Int64) throws(DownloadError.Reason) -> Int64 {
-        try head.requireAsSent(path, urlRequest, expected)
+    /// Whether a response with the file may be of the version that the server had announced.
+    fileprivate func isSameVersion(_ head: ResponseHead) -> Bool {
         let now = Validator(head)
         let (known, current) =
             validator.entityTag == nil
             ? (validator.lastModified, now.lastModified) : (validator.entityTag, now.entityTag)
-        if let known, let current, known != current { throw .changed(path.string) }
-        guard head.status == 206 else {
-            if let announced = head.contentLength, announced != length { throw .changed(path.string) }
-            return offset
-        }
-        guard let range = head.contentRange, range.total == length, range.bytes == offset..<length else {
-            throw .wrongRange(head["content-range"] ?? "none")
-        }
-        return 0
+        return known == nil || current == nil || known == current
     }
 }

@@ -2,71 +2,6 @@ internal import Foundation
 internal import PrefetchCaching
 internal import Synchronization
 
-/// Writes content piece by piece, and completes the item if the content is as expected.
-struct ContentWriter: Sendable {
-    let writer: CacheWriter
-    /// Whether the writer resumes an earlier store.
-    let isResumed: Bool
-    /// Already includes the content of the earlier store.
-    let digest: ContentDigest
-    let expected: Expectations
-
-    init(_ writer: CacheWriter, _ digest: ContentDigest, _ expected: Expectations) {
-        self.writer = writer
-        isResumed = writer.contentBytes > 0
-        self.digest = digest
-        self.expected = expected
-    }
-
-    /// - Parameters:
-    ///   - announced: The announced length of the whole content in bytes; `nil` if unknown.
-    ///   - next: Returns the next piece, or `nil` after the last one.
-    /// - Throws: What `next` throws, a ``DownloadError/Reason`` for other content than announced or expected, and
-    ///   `CacheError`, after which the writer has ended.
-    func writeAll(
-        announced: Int64?, progress: (DownloadProgress) -> Void, from next: () async throws -> Data?
-    ) async throws -> StoreOutcome {
-        let total = announced ?? expected.length
-        // Stored with the commit, in one call.
-        var last = Data()
-        while let piece = try await next() {
-            // One at the end must not take the place of the last bytes.
-            if piece.isEmpty { continue }
-            let length = writer.contentBytes + Int64(last.count + piece.count)
-            if let total, length > total {
-                throw DownloadError.Reason.tooLong(received: length, announced: total)
-            }
-            try digest.add(piece)
-            if length == announced {
-                last = piece
-                continue
-            }
-            if let refusal = try await writer.write(piece) { return .refused(refusal) }
-            progress(DownloadProgress(completedBytes: length, totalBytes: total))
-        }
-        let length = writer.contentBytes + Int64(last.count)
-        if let problem = expected.problem(of: length, announced: announced) { throw problem }
-        if let problem = digest.finish() { throw problem }
-        let outcome = try await writer.commit(appending: last)
-        if case .refused = outcome { return outcome }
-        if !last.isEmpty { progress(DownloadProgress(completedBytes: length, totalBytes: total)) }
-        return outcome
-    }
-
-    /// Ends the writer after a failure, keeping the partial if it may be part of the content.
-    ///
-    /// - Returns: Bytes of content that are kept.
-    func end(after reason: DownloadError.Reason?) async throws(CacheError) -> Int64 {
-        // The writer has already discarded the item.
-        if case .cache? = reason { return 0 }
-        guard reason?.keepsPartial ?? true else {
-            try await writer.cancel()
-            return 0
-        }
-        return try await writer.keep()
-    }
-}
-
 extension Expectations {
     /// What is wrong with the length of whole content.
     func problem(of length: Int64, announced: Int64?) -> DownloadError.Reason? {
@@ -136,7 +71,7 @@ extension ContentDigest.State {
         var rest = bytes[...]
         while let next = files.first {
             let count = Int(min(Int64(rest.count), next.length - position))
-            if next.expected.digest != nil {
+            if next.file.expected.digest != nil {
                 file = file ?? SHA256()
                 file?.update(UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
             }
@@ -144,7 +79,7 @@ extension ContentDigest.State {
             position += Int64(count)
             guard position == next.length else { return }
             if failure == nil, let file {
-                failure = .init(of: file.finish(), expecting: next.expected.digest)
+                failure = .init(of: file.finish(), expecting: next.file.expected.digest)
             }
             (file, position) = (nil, 0)
             files.removeFirst()
