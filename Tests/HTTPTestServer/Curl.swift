@@ -7,43 +7,30 @@ public enum Curl {
     public static let program = ["/usr/bin/curl", "/opt/homebrew/bin/curl"]
         .first(where: FileManager.default.isExecutableFile)
 
-    /// What became of a transfer.
-    public struct Outcome: Sendable {
-        /// 0 if there was no error.
-        public let code: Int
-        /// What was stored.
-        public let content: Data
-    }
-
     /// Makes requests one after the other, as `curl --globoff --fail --location --compressed` does.
     ///
     /// - Parameters:
     ///   - urls: What `curl` is given, as it is.
     ///   - headers: Those that a request has in addition.
-    ///   - options: As in a file of options, such as `cookie = ""`.
-    public static func fetch(
-        _ urls: [String], headers: (Int) -> [String] = { _ in [] }, options: [String] = []
-    ) throws -> [Outcome] {
+    public static func request(_ urls: [String], headers: (Int) -> [String]) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "curl-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        func file(_ index: Int) -> URL { folder.appending(path: "\(index)") }
-        let fixed = ["globoff", "fail", "location", "compressed", "silent", "max-time = 20"] + options
+        let fixed = [
+            "globoff", "fail", "location", "compressed", "silent", "max-time = 20", #"output = "/dev/null""#,
+        ]
         let transfers = urls.enumerated().map { index, url in
-            let own = ["url = \(quoted(url))", "output = \(quoted(file(index).path))"]
             let fields = headers(index).map { "header = \(quoted($0))" }
-            return (fixed + own + fields + [#"write-out = "%{exitcode}\n""#]).joined(separator: "\n")
+            return (fixed + ["url = \(quoted(url))"] + fields + [#"write-out = "%{exitcode}\n""#]).joined(
+                separator: "\n")
         }
-        var codes: [Int] = []
-        while codes.count < urls.count {
-            codes += try run(transfers[codes.count...].joined(separator: "\nnext\n"), in: folder)
+        var count = 0
+        while count < urls.count {
+            let codes = try run(transfers[count...].joined(separator: "\nnext\n"), in: folder)
+            count += codes.count
             // Some errors end the program.
-            if codes.count < urls.count, codes.last != outOfMemory { codes.append(outOfMemory) }
-        }
-        let outcomes = codes.enumerated().map { index, code in
-            Outcome(code: code, content: FileManager.default.contents(atPath: file(index).path) ?? Data())
+            if count < urls.count, codes.last != outOfMemory { count += 1 }
         }
         try FileManager.default.removeItem(at: folder)
-        return outcomes
     }
 
     /// What curl calls a head that is too long.

@@ -247,45 +247,4 @@ import Testing
             }
         }
     }
-
-    /// What a real server compresses.
-    @Suite(.enabled(if: Nginx.program != nil, "nginx is missing; '.ci/setup --servers' installs it."))
-    struct CompressedFeedTests {
-        /// A feed of articles: those of this project's documentation.
-        @Test func aFeedOfArticlesTakesHalfItsBytes() async throws {
-            let cache = try await TestCache()
-            let nginx = try Nginx()
-            let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(
-                path: "../../Sources")
-            let articles = try FileManager.default.contentsOfDirectory(
-                at: sources.appending(path: "PrefetchCaching/PrefetchCaching.docc"),
-                includingPropertiesForKeys: nil
-            ).filter { $0.pathExtension == "md" }
-            #expect(articles.count > 10)
-            var contents: [String: Data] = [:]
-            for article in articles {
-                let (name, content) = (article.lastPathComponent, try Data(contentsOf: article))
-                contents[name] = content
-                let file = nginx.files.appending(path: name)
-                try content.write(to: file)
-                // Not of this minute, so that its date tells versions apart.
-                let date = Date(timeIntervalSinceNow: -3600)
-                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
-            }
-            let downloader = cache.downloader()
-            let requests = try contents.keys.map {
-                DownloadRequest(try #require(URL(string: nginx.url("text/\($0)"))), try ItemKey($0))
-            }
-            for download in downloader.prefetch(requests) { #expect(await download.outcome.isStored) }
-            for (name, content) in contents { #expect(try await cache.cache.read(ItemKey(name)) == content) }
-            let received = try await cache.cache.history().total[.fetchedBytes]
-            for download in downloader.prefetch(requests) { #expect(await download.outcome == .notModified) }
-            #expect(try await cache.cache.history().total[.fetchedBytes] == received)
-            let all = contents.values.reduce(0) { $0 + $1.count }
-            let sent = nginx.stop().reduce(0) { $0 + $1.sent }
-            print("\(contents.count) articles: \(all) bytes, received as \(received), sent as \(sent)")
-            #expect((received...received + 40 * Int64(all) / 8192 + 2000).contains(sent))
-            #expect(received * 2 < all)
-        }
-    }
 #endif

@@ -20,6 +20,11 @@ import Testing
         case failed(DownloadError.Reason)
         /// For a reason that depends on when the connection is closed.
         case failedSomehow
+
+        static let malformed = failed(.connection(.malformed))
+        static let undecodable = failed(.undecodable)
+
+        static func status(_ status: Int) -> Outcome { .failed(.status(status, retryAfter: nil)) }
     }
 
     struct Answer: Sendable, CustomTestStringConvertible {
@@ -60,11 +65,11 @@ import Testing
                 .stored),
             Answer(
                 "trailers without end", chunked + "\n7\ncontent\n0\n" + lines(400_000) + "\n",
-                .failed(.connection(.malformed))),
+                .malformed),
             Answer("chunks and a length", chunked + "Content-Length: 3\n\n7\ncontent\n0\n\n", .stored),
             Answer(
                 "chunks and no length", chunked + "Content-Length: x\n\n7\ncontent\n0\n\n",
-                .failed(.connection(.malformed))),
+                .malformed),
             Answer("chunks with extensions", chunked + "\n7;a=\"b\"\ncontent\n0;c\n\n", .stored),
             Answer("a chunk without a length", chunked + "\nxyz\ncontent\n0\n\n", .failedSomehow),
             Answer(
@@ -77,29 +82,29 @@ import Testing
             Answer("one length twice", ok + "Content-Length: 7\nContent-Length: 7\n\ncontent", .stored),
             Answer(
                 "two lengths", ok + "Content-Length: 7\nContent-Length: 8\n\ncontent",
-                .failed(.connection(.malformed))),
+                .malformed),
             Answer(
                 "two lengths in one field", ok + "Content-Length: 7, 8\n\ncontent",
-                .failed(.connection(.malformed))),
+                .malformed),
             Answer(
-                "a negative length", ok + "Content-Length: -7\n\ncontent", .failed(.connection(.malformed))),
-            Answer("a signed length", ok + "Content-Length: +7\n\ncontent", .failed(.connection(.malformed))),
+                "a negative length", ok + "Content-Length: -7\n\ncontent", .malformed),
+            Answer("a signed length", ok + "Content-Length: +7\n\ncontent", .malformed),
             Answer(
                 "a length in hexadecimal", ok + "Content-Length: 0x7\n\ncontent",
-                .failed(.connection(.malformed))
+                .malformed
             ),
             Answer(
                 "a length and more", ok + "Content-Length: 7 bytes\n\ncontent",
-                .failed(.connection(.malformed))),
+                .malformed),
             Answer("no length", ok + "\ncontent", .failed(.undelimitedBody)),
             Answer(
                 "the longest length", ok + "Content-Length: 9223372036854775807\n\ncontent", .failedSomehow),
             Answer(
                 "a longer length", ok + "Content-Length: 9223372036854775808\n\ncontent",
-                .failed(.connection(.malformed))),
+                .malformed),
             Answer(
                 "a far longer length", ok + "Content-Length: 99999999999999999999999999\n\n",
-                .failed(.connection(.malformed))),
+                .malformed),
             Answer("HTTP/1.0", "HTTP/1.0 200 OK\nContent-Length: 7\n\ncontent", .stored),
             Answer("no HTTP", "content", .failedSomehow),
             Answer("nothing", "", .failed(.connection(.connectionLost))),
@@ -114,7 +119,7 @@ import Testing
                 "three interim responses", String(repeating: "HTTP/1.1 102 P\n\n", count: 3) + whole, .stored),
             Answer(
                 "interim responses without end", String(repeating: "HTTP/1.1 102 P\n\n", count: 30_000),
-                .failed(.connection(.malformed))),
+                .malformed),
             Answer(
                 "101 Switching Protocols", "HTTP/1.1 101 S\nUpgrade: h2c\nConnection: Upgrade\n\n",
                 .failedSomehow
@@ -134,40 +139,43 @@ import Testing
             Answer("a continued field", ok + "X: a\n b\n\tc\nContent-Length: 7\n\ncontent", .stored),
             Answer(
                 "a field without a colon", ok + "nonsense\nContent-Length: 7\n\ncontent",
-                .failed(.connection(.malformed))),
+                .malformed),
             Answer("a field without a name", ok + ": x\nContent-Length: 7\n\ncontent", .stored),
             Answer("a NUL in a field", ok + "X: a\0b\nContent-Length: 7\n\ncontent", .failedSomehow),
             Answer("line feeds alone", Data(whole.utf8), .stored),
             Answer("no reason", "HTTP/1.1 200\nContent-Length: 7\n\ncontent", .stored),
             Answer(
                 "a field without end", ok + "X: " + String(repeating: "x", count: 2_000_000), .failedSomehow),
-            Answer("fields without end", ok + lines(2_000_000) + "\n", .failed(.connection(.malformed))),
+            Answer("fields without end", ok + lines(2_000_000) + "\n", .malformed),
             Answer(
                 "a date of the server's clock",
                 "HTTP/1.1 503 X\nDate: Sun, 06 Nov 1994 08:49:37 GMT\nRetry-After: Sun, 06 Nov 1994 09:49:37 GMT\nContent-Length: 0\n\n",
                 .failed(.status(503, retryAfter: .seconds(3600)))),
             Answer("cookies", ok + "Set-Cookie: a=b; Path=/\nContent-Length: 7\n\ncontent", .stored),
             // Statuses.
-            Answer("204", "HTTP/1.1 204 No Content\n\n", .failed(.status(204, retryAfter: nil))),
+            Answer("201", "HTTP/1.1 201 X\nContent-Length: 7\n\ncontent", .status(201)),
+            Answer("203", "HTTP/1.1 203 X\nContent-Length: 7\n\ncontent", .status(203)),
+            Answer("300", "HTTP/1.1 300 X\nContent-Length: 7\n\ncontent", .status(300)),
+            Answer("204", "HTTP/1.1 204 No Content\n\n", .status(204)),
             Answer(
-                "299", "HTTP/1.1 299 X\nContent-Length: 7\n\ncontent", .failed(.status(299, retryAfter: nil))),
-            Answer("999", "HTTP/1.1 999 X\nContent-Length: 0\n\n", .failed(.status(999, retryAfter: nil))),
+                "299", "HTTP/1.1 299 X\nContent-Length: 7\n\ncontent", .status(299)),
+            Answer("999", "HTTP/1.1 999 X\nContent-Length: 0\n\n", .status(999)),
             Answer(
                 "a status of four digits", "HTTP/1.1 2000 X\nContent-Length: 7\n\ncontent", .failedSomehow),
             Answer("a status of no digits", "HTTP/1.1 abc X\nContent-Length: 7\n\ncontent", .failedSomehow),
             Answer(
                 "401",
                 "HTTP/1.1 401 X\nWWW-Authenticate: Digest realm=\"x\", nonce=\"y\"\nContent-Length: 0\n\n",
-                .failed(.status(401, retryAfter: nil))),
+                .status(401)),
             Answer(
                 "407", "HTTP/1.1 407 X\nProxy-Authenticate: Basic\nContent-Length: 0\n\n",
-                .failed(.status(407, retryAfter: nil))),
+                .status(407)),
             // Encodings.
             Answer("an encoding that nobody asked for", encoded("br", text), .stored),
             Answer("an unknown encoding", encoded("x-bomb", text), .stored),
             Answer("an encoding twice", encoded("gzip, gzip", text), .failed(.encoded("gzip, gzip"))),
             Answer("identity", encoded("identity", text), .stored),
-            Answer("gzip that is none", encoded("gzip", text), .failed(.undecodable)),
+            Answer("gzip that is none", encoded("gzip", text), .undecodable),
             Answer(
                 "an archive that is declared as encoded", encoded("gzip", text, "application/x-gzip"), .stored
             ),
@@ -210,15 +218,15 @@ import Testing
                     Data(chunks.replacing("\n", with: "\r\n").utf8) + gzip + crlf + Data("0".utf8) + crlf
                         + crlf,
                     .stored),
-                Answer("gzip that ends early", encoded("gzip", gzip.dropLast(3)), .failed(.undecodable)),
-                Answer("gzip without its checksum", encoded("gzip", gzip.dropLast(8)), .failed(.undecodable)),
-                Answer("gzip with a wrong checksum", encoded("gzip", wrongSum), .failed(.undecodable)),
-                Answer("gzip with a wrong length", encoded("gzip", wrongLength), .failed(.undecodable)),
-                Answer("gzip and more", encoded("gzip", gzip + text), .failed(.undecodable)),
-                Answer("gzip of nothing at all", encoded("gzip", Data()), .failed(.undecodable)),
+                Answer("gzip that ends early", encoded("gzip", gzip.dropLast(3)), .undecodable),
+                Answer("gzip without its checksum", encoded("gzip", gzip.dropLast(8)), .undecodable),
+                Answer("gzip with a wrong checksum", encoded("gzip", wrongSum), .undecodable),
+                Answer("gzip with a wrong length", encoded("gzip", wrongLength), .undecodable),
+                Answer("gzip and more", encoded("gzip", gzip + text), .undecodable),
+                Answer("gzip of nothing at all", encoded("gzip", Data()), .undecodable),
                 Answer(
-                    "zlib as gzip", encoded("gzip", text.compressed(Compressed.zlib)), .failed(.undecodable)),
-                Answer("gzip as deflate", encoded("deflate", gzip), .failed(.undecodable)),
+                    "zlib as gzip", encoded("gzip", text.compressed(Compressed.zlib)), .undecodable),
+                Answer("gzip as deflate", encoded("deflate", gzip), .undecodable),
                 Answer(
                     "gzip and a connection that ends early", encoded("gzip", gzip, length: gzip.count + 1),
                     .failed(.connection(.connectionLost))),

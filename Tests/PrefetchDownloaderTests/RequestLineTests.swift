@@ -94,7 +94,7 @@ struct RequestLineTests {
         let urls = cases.enumerated().map { index, each in
             place(each.location == nil ? each.name : "http://HOST/dir\(index)/page?old=1")
         }
-        _ = try Curl.fetch(urls, headers: { ["X-Case: \($0)"] })
+        try Curl.request(urls, headers: { ["X-Case: \($0)"] })
         let theirs = Dictionary(grouping: server.requests) { $0.headers["x-case"] ?? "" }
         let cache = try await TestCache()
         let downloader = cache.downloader {

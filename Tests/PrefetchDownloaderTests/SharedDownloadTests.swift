@@ -148,30 +148,6 @@ import Testing
         SlotQueue.Entry(number: number, host: host, isRequested: requested, priority: priority)
     }
 
-    @Test func whatTheUserWaitsForComesFirstThenPriorityThenArrival() {
-        var queue = SlotQueue(limit: 1, limitPerHost: 1)
-        for entry in [entry(0), entry(1), entry(2, "a", 0.5), entry(3, requested: true), entry(4, "a", 0.5)] {
-            queue.add(entry)
-        }
-        var order: [Int] = []
-        while let next = queue.start().first {
-            order.append(next)
-            queue.remove(next)
-        }
-        #expect(order == [3, 2, 4, 0, 1])
-    }
-
-    @Test func whatTheUserHasComeToWaitForMovesUp() {
-        var queue = SlotQueue(limit: 1, limitPerHost: 1)
-        for number in 0..<4 { queue.add(entry(number, "a", 1 - Float(number) / 10)) }
-        queue.raise(2)
-        queue.raise(9)
-        #expect(queue.start() == [2])
-        queue.raise(2)
-        queue.remove(2)
-        #expect(queue.start() == [0])
-    }
-
     /// Against a queue that is one sorted list.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func itAgreesWithAList(seed: UInt64) {
@@ -206,27 +182,5 @@ import Testing
             waiting.removeAll { started.contains($0.number) }
             #expect(queue.start() == started)
         }
-    }
-
-    @Test func aBusyHostHoldsNobodyUp() {
-        var queue = SlotQueue(limit: 3, limitPerHost: 2)
-        for number in 0..<4 { queue.add(entry(number)) }
-        queue.add(entry(4, "b"))
-        queue.add(entry(5, "c"))
-        #expect(queue.start() == [0, 1, 4])
-        #expect(queue.start() == [])
-        queue.remove(0)
-        #expect(queue.start() == [2])
-        queue.remove(4)
-        #expect(queue.start() == [5])
-    }
-
-    @Test func whoLeavesTheQueueIsNotStarted() {
-        var queue = SlotQueue(limit: 1, limitPerHost: 1)
-        for number in 0..<3 { queue.add(entry(number)) }
-        #expect(queue.start() == [0])
-        queue.remove(1)
-        queue.remove(0)
-        #expect(queue.start() == [2])
     }
 }

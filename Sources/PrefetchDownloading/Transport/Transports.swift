@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Foundation
 internal import PrefetchFileSystem
 internal import Synchronization
@@ -19,8 +18,6 @@ final class SessionTransport: Transport {
     private let session: URLSession
     private let isOwn: Bool
     private let delegate = SessionDelegate()
-    /// Calls to a session block on its work queue. They are made on this queue rather than on a cooperative thread.
-    private let calls = DispatchQueue(label: "PrefetchDownloader.SessionTransport")
 
     /// Uses a session that remembers nothing.
     init() {
@@ -37,9 +34,7 @@ final class SessionTransport: Transport {
     #endif
 
     deinit {
-        guard isOwn else { return }
-        // After pending requests: creating a task in an invalidated session crashes.
-        calls.async { [session] in session.finishTasksAndInvalidate() }
+        if isOwn { session.finishTasksAndInvalidate() }
     }
 
     func start(_ request: URLRequest) -> Exchange {
@@ -47,13 +42,11 @@ final class SessionTransport: Transport {
         var request = request
         // A day: in effect none. The downloader detects stalls itself, and this also counts waits for the disk.
         request.timeoutInterval = 86_400
-        calls.async { [self, request] in
-            let feed = SessionFeed(session.dataTask(with: request), on: calls)
-            delegate.add(feed, to: exchange)
-            if !isOwn { feed.task.delegate = delegate }
-            exchange.begin(feed)
-            feed.task.resume()
-        }
+        let feed = SessionFeed(session.dataTask(with: request))
+        delegate.add(feed, to: exchange)
+        if !isOwn { feed.task.delegate = delegate }
+        exchange.begin(feed)
+        feed.task.resume()
         return exchange
     }
 }
@@ -77,53 +70,29 @@ extension URLSessionConfiguration {
 /// A task that is suspended while nobody wants more from it.
 private final class SessionFeed: Feed {
     let task: URLSessionDataTask
-    private let calls: DispatchQueue
     /// How often it went on.
     private let turns = Mutex(0)
-    private let isCancelled = Mutex(false)
 
-    init(_ task: URLSessionDataTask, on calls: DispatchQueue) {
-        self.task = task
-        self.calls = calls
-    }
+    init(_ task: URLSessionDataTask) { self.task = task }
 
-    func cancel() {
-        calls.async { [self] in
-            isCancelled.withLock { isCancelled in
-                isCancelled = true
-                task.cancel()
-            }
-        }
-    }
-
-    /// Ends the transfer at a redirect.
-    func decline(_ follow: (URLRequest?) -> Void) {
-        #if canImport(FoundationNetworking)
-            // An answer for a task that was cancelled in the meantime crashes there.
-            isCancelled.withLock { if !$0 { follow(nil) } }
-        #else
-            follow(nil)
-        #endif
-    }
+    func cancel() { task.cancel() }
 
     func proceed() {
-        calls.async { [self] in
-            turns.withLock { turns in
-                turns += 1
-                task.resume()
-            }
+        turns.withLock { turns in
+            turns += 1
+            task.resume()
         }
     }
 
     /// Hands a piece over, and suspends the task unless more is wanted by then.
     func receive(_ bytes: Data, for exchange: Exchange) {
-        let turn = turns.withLock { $0 }
-        guard !exchange.receive(bytes) else { return }
-        #if canImport(FoundationNetworking)
-            _ = turn
-        #else
+        let turn = turns.withLock(\.self)
+        let isFull = !exchange.receive(bytes)
+        #if canImport(Darwin)
             // It stops reading from the network then.
-            turns.withLock { if $0 == turn { task.suspend() } }
+            if isFull { turns.withLock { if $0 == turn { task.suspend() } } }
+        #else
+            _ = (turn, isFull)
         #endif
     }
 }
@@ -159,9 +128,8 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate {
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let transfer = transfer(of: task) else { return completionHandler(nil) }
-        transfer.feed.decline(completionHandler)
-        if let head = ResponseHead(response) { transfer.exchange.receive(head) }
+        completionHandler(nil)
+        if let head = ResponseHead(response) { transfer(of: task)?.exchange.receive(head) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -236,14 +204,11 @@ extension TransferFailure {
 
     /// The thread that transfers, which begins with the first request, and ends when all transfers have after ``close()``.
     private final class CurlLoop: Sendable {
-        private enum Command: Sendable {
-            case start(URLRequest, Exchange)
-            case cancel
-            case proceed
-        }
+        /// What its thread is to do with the transfers, by their numbers.
+        private typealias Command = @Sendable (inout [Int: CurlTransfer]) -> Void
 
         private struct State: Sendable {
-            var commands: [(transfer: Int, command: Command)] = []
+            var commands: [Command] = []
             var lastTransfer = 0
             var isRunning = false
             var isClosed = false
@@ -253,8 +218,10 @@ extension TransferFailure {
             let loop: CurlLoop
             let transfer: Int
 
-            func cancel() { loop.tell(transfer, .cancel) }
-            func proceed() { loop.tell(transfer, .proceed) }
+            func cancel() {
+                loop.tell { [loop, transfer] in $0.removeValue(forKey: transfer)?.remove(from: loop.multi) }
+            }
+            func proceed() { loop.tell { [transfer] in $0[transfer]?.proceed() } }
         }
 
         /// In milliseconds. The thread is woken for anything that it has to do.
@@ -284,7 +251,10 @@ extension TransferFailure {
                 state.lastTransfer += 1
                 return (state.lastTransfer, !state.isRunning)
             }
-            tell(transfer, .start(request, exchange))
+            tell { [self] transfers in
+                let started = CurlTransfer(transfer, request, exchange, trusting: authorities)
+                if started.begin(in: multi) { transfers[transfer] = started }
+            }
             exchange.begin(CurlFeed(loop: self, transfer: transfer))
             guard isFirst, !startThread(named: "PrefetchDownload", { [self] in run() }) else { return }
             // At a limit of the system it shares a thread with all other tasks.
@@ -299,8 +269,8 @@ extension TransferFailure {
             curl_multi_wakeup(multi)
         }
 
-        private func tell(_ transfer: Int, _ command: Command) {
-            state.withLock { $0.commands.append((transfer, command)) }
+        private func tell(_ command: @escaping Command) {
+            state.withLock { $0.commands.append(command) }
             curl_multi_wakeup(multi)
         }
 
@@ -317,23 +287,13 @@ extension TransferFailure {
                 defer { state.commands = [] }
                 return (state.commands, state.isClosed)
             }
-            for (number, command) in commands {
-                switch command {
-                case .start(let request, let exchange):
-                    let transfer = CurlTransfer(number, request, exchange, trusting: authorities)
-                    if transfer.begin(in: multi) { transfers[number] = transfer }
-                case .cancel: transfers.removeValue(forKey: number)?.remove(from: multi)
-                case .proceed: transfers[number]?.proceed()
-                }
-            }
+            for command in commands { command(&transfers) }
             if isClosed, commands.isEmpty, transfers.isEmpty { return false }
             var (running, left): (Int32, Int32) = (0, 0)
             curl_multi_perform(multi, &running)
             while let message = curl_multi_info_read(multi, &left)?.pointee {
                 guard message.msg == CURLMSG_DONE, let transfer = CurlTransfer.of(message.easy_handle)
-                else {
-                    continue
-                }
+                else { continue }
                 transfers[transfer.number] = nil
                 transfer.finish(message.data.result)
                 transfer.remove(from: multi)
@@ -407,10 +367,8 @@ extension TransferFailure {
 
         func finish(_ result: CURLcode) {
             guard result != CURLE_OK else { return exchange.finish(.success(())) }
-            exchange.finish(
-                .failure(
-                    .connection(failure ?? TransferFailure(result, errno: Int32(cprefetch_curl_errno(easy)))))
-            )
+            let errno = Int32(cprefetch_curl_errno(easy))
+            exchange.finish(.failure(.connection(failure ?? TransferFailure(result, errno: errno))))
         }
 
         // MARK: Calls by curl
