@@ -80,12 +80,6 @@ final class DownloadJob: Sendable {
         task?.cancel()
     }
 
-    /// Ends the download if it is opportunistic and has begun.
-    func stopIfOpportunistic(under pressure: Pressure) {
-        guard request.intent == .opportunistic, state.withLock({ $0.task != nil }) else { return }
-        stop(.pressure(pressure))
-    }
-
     func start(on executor: any TaskExecutor, _ body: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             state.task = Task(executorPreference: executor) { await body() }

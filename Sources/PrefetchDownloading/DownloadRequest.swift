@@ -61,7 +61,7 @@ public struct DownloadRequest: Sendable {
     /// When, and over which networks, the content may be downloaded; `nil` for ``DownloaderConfiguration/conditions`` if it
     /// is opportunistic, and for no conditions if it is user-requested.
     public var conditions: DownloadConditions?
-    /// Whether servers may compress the content for the transfer (`gzip` or `deflate`), which saves most of the bytes of text.
+    /// Whether servers may compress the content for the transfer (`gzip`), which saves most of the bytes of text.
     /// It is stored as it was before, and expectations apply to that. On by default; neither offered for content that is
     /// expected to be longer than 16 MiB, nor for files of bundles.
     public var allowsCompressedTransfer = true

@@ -104,7 +104,7 @@ struct DownloadRun: Sendable {
             priority: request.priority)
     }
 
-    /// Attempts the download until it succeeds, is stopped, or another attempt is pointless. Holds a slot at first.
+    /// Attempts the download until it succeeds, is stopped, or another attempt is pointless. Waits for a slot at first.
     func outcome() async -> DownloadOutcome {
         do throws(DownloadError.Reason) {
             try requireAllowed()
@@ -112,27 +112,29 @@ struct DownloadRun: Sendable {
             slots.free(job.number)
             return failed(self.error(error))
         }
-        var (holdsSlot, failures) = (true, 0)
+        var (isQueued, failures) = (true, 0)
         var furthest: Int64 = 0
         var next = Attempt(acceptsEncoded: acceptsEncoded)
         while true {
             // The slot is released between attempts, so that others can run during the backoff.
             let this = next
-            var pause: Duration?
-            let result = await slots.use(entry, isHeld: holdsSlot) {
-                let result = await make(this)
-                // While it holds the slot, so that no other download takes that and asks the host as well.
-                pause = heed(result)
-                return result
+            if !isQueued { slots.add(entry) }
+            isQueued = false
+            await slots.wait(for: job.number)
+            guard !Task.isCancelled else {
+                slots.free(job.number)
+                return job.stoppedOutcome(keptBytes: furthest)
             }
-            holdsSlot = false
+            let result = await make(this)
+            // While it holds the slot, so that no other download takes that and asks the host as well.
+            let pause = heed(result)
+            slots.free(job.number)
             var failure: AttemptFailure
             switch result {
-            case .success(let outcome)?:
+            case .success(let outcome):
                 await countFetched(keeping: outcome.keptBytes)
                 return outcome
-            case .failure(let reason)?: failure = reason
-            case nil: return job.stoppedOutcome(keptBytes: furthest)
+            case .failure(let reason): failure = reason
             }
             if case .cache(.suspended)? = failure.reason {
                 do {

@@ -133,9 +133,7 @@ extension DownloadError.Reason {
         // Pages of proxies and networks come and go.
         case .wrongMediaType, .wrongRange: true
         case .status(let status, _): [408, 429, 500, 502, 503, 504].contains(status)
-        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .tooLong,
-            .wrongLength, .wrongDigest, .undelimitedBody, .encoded, .unknownLength, .bundleRequest, .cache:
-            false
+        default: false
         }
     }
 
@@ -158,10 +156,7 @@ extension DownloadError.Reason {
         case .tooLong, .wrongRange, .wrongLength, .wrongDigest, .encoded, .undecodable, .expandsTooFar,
             .partialLost:
             false
-        case .unsupportedURL, .hostNotAllowed, .insecure, .tooManyRedirects, .redirect, .status, .connection,
-            .stalled, .truncated, .undelimitedBody, .changed, .unknownLength, .bundleRequest, .wrongMediaType,
-            .cache:
-            true
+        default: true
         }
     }
 }

@@ -180,26 +180,24 @@ public final class PrefetchDownloader: Sendable {
     private var jobs: [DownloadJob] { state.withLock { $0.jobs.values.flatMap(\.self) } }
 
     private func stopOpportunistic(under pressure: Pressure) {
-        for job in jobs { job.stopIfOpportunistic(under: pressure) }
+        for job in jobs where job.request.intent == .opportunistic { job.stop(.pressure(pressure)) }
     }
 
-    /// Begins with the first download of a key when it has a slot.
+    /// Begins with the first download of a key. Its place in the queue is that of this call.
     private func start(_ job: DownloadJob) {
         let run = run(job)
-        slots.take(run.entry) { [self] in
-            job.start(on: cache.downloadExecutor) { [self] in
-                job.emit(.finished(await run.outcome()))
-                state.withLock { remove(job, &$0) }
-            }
+        slots.add(run.entry)
+        job.start(on: cache.downloadExecutor) { [self] in
+            job.emit(.finished(await run.outcome()))
+            state.withLock { remove(job, &$0) }
         }
     }
 
-    /// Ends a stopped download that has not begun: it waits for a slot, or for another one of its key, which may take
-    /// hours.
+    /// Ends a stopped download that has not begun: it waits for another one of its key, which may take hours.
     private func endIfWaiting(_ job: DownloadJob) {
         let isWaiting = state.withLock { state in
             guard job.isStopped, let jobs = state.jobs[job.request.key], jobs.contains(where: { $0 === job }),
-                jobs.first !== job || slots.withdraw(job.number)
+                jobs.first !== job
             else { return false }
             remove(job, &state)
             return true

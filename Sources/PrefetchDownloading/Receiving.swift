@@ -74,8 +74,8 @@ extension DownloadRun {
             guard let content else { throw DownloadError.Reason.partialLost }
             job.emit(.resumed(at: content.writer.contentBytes))
             return try await receive(into: content, announced: total, from: exchange.content())
-        case .store(let length, let encoding):
-            let pieces = exchange.content(encodedBy: head.isDecoded ? nil : encoding)
+        case .store(let length, let isEncoded):
+            let pieces = exchange.content(isGzip: isEncoded && !head.isDecoded)
             // The partial is not part of the server's version.
             try await content?.writer.cancel()
             let metadata = request.metadata(Validator(head))
@@ -85,11 +85,11 @@ extension DownloadRun {
             return try await store(metadata, of: length, keepingPartial: keepsPartial) { content in
                 do {
                     return try await receive(
-                        into: content, announced: encoding == nil ? length : nil, from: pieces)
+                        into: content, announced: isEncoded ? nil : length, from: pieces)
                 } catch var failure as AttemptFailure {
-                    failure.wasEncoded = encoding != nil
+                    failure.wasEncoded = isEncoded
                     failure.mayBeMeantOtherwise =
-                        expected.digest != nil && head.decodableCoding != nil && !head.isDecoded
+                        expected.digest != nil && head.isGzip && !head.isDecoded
                     // Nothing else can be asked for.
                     if failure.reason == .undecodable, !attempt.acceptsEncoded, let name = head.encoding {
                         failure.cause = .failed(.encoded(name))

@@ -102,8 +102,8 @@ extension URLRequest {
 
 /// What to do with a response, decided before its body is read.
 enum ResponsePlan: Equatable, Sendable {
-    /// Store the body from the start, decoded; `length` is the content's length in bytes, if known.
-    case store(length: Int64?, encoding: ContentCoding?)
+    /// Store the body from the start, decoded if it is `gzip`; `length` is the content's length in bytes, if known.
+    case store(length: Int64?, isEncoded: Bool)
     /// Append the body to what is here, which completes the content of `total` bytes.
     case append(total: Int64)
     /// The cache has this version.
@@ -125,11 +125,11 @@ enum ResponsePlan: Equatable, Sendable {
         switch head.status {
         case 200, 206:
             do {
-                let coding = try head.codingToUndo(context)
+                let isEncoded = try head.isToBeDecoded(context)
                 self =
                     head.status == 200
-                    ? Self.whole(head, encoding: coding, isSecure: isSecure, expecting: expected)
-                    : Self.part(head, rest, isEncoded: coding != nil, expectedLength: expected.length)
+                    ? Self.whole(head, isEncoded: isEncoded, isSecure: isSecure, expecting: expected)
+                    : Self.part(head, rest, isEncoded: isEncoded, expectedLength: expected.length)
             } catch {
                 self = head.status == 206 && rest != nil ? .restart : .fail(error)
             }
@@ -144,19 +144,19 @@ enum ResponsePlan: Equatable, Sendable {
     }
 
     private static func whole(
-        _ head: ResponseHead, encoding: ContentCoding?, isSecure: Bool, expecting expected: Expectations
+        _ head: ResponseHead, isEncoded: Bool, isSecure: Bool, expecting expected: Expectations
     ) -> ResponsePlan {
         // A malformed length must not be treated as a missing one.
         if head.hasMalformedLength { return .fail(.connection(.malformed)) }
         // That of an encoded body is not that of the content.
-        let announced = encoding == nil ? head.contentLength : nil
+        let announced = isEncoded ? nil : head.contentLength
         if let expected = expected.length, let length = announced, length != expected {
             return .fail(.wrongLength(expected: expected, actual: length))
         }
         guard head.marksEnd(isSecure: isSecure) || expected.length != nil || expected.digest != nil else {
             return .fail(.undelimitedBody)
         }
-        return .store(length: announced ?? expected.length, encoding: encoding)
+        return .store(length: announced ?? expected.length, isEncoded: isEncoded)
     }
 
     /// Some servers and proxies send a part that begins elsewhere, all of it as a part, or a part unasked.
@@ -176,7 +176,7 @@ enum ResponsePlan: Equatable, Sendable {
         if let expectedLength, total != expectedLength {
             return .fail(.wrongLength(expected: expectedLength, actual: total))
         }
-        return start > 0 ? .append(total: total) : .store(length: total, encoding: nil)
+        return start > 0 ? .append(total: total) : .store(length: total, isEncoded: false)
     }
 
     /// The length of whole content that is stored as it is sent; `nil` if it is unknown.
@@ -184,8 +184,8 @@ enum ResponsePlan: Equatable, Sendable {
     /// - Throws: Why there is none.
     func lengthAsSent(_ head: ResponseHead) throws(DownloadError.Reason) -> Int64? {
         switch self {
-        case .store(let length, nil): return length
-        case .store(_, .some): throw .encoded(head.encoding ?? "")
+        case .store(let length, false): return length
+        case .store(_, true): throw .encoded(head.encoding ?? "")
         case .fail(let reason): throw reason
         // Only for plans that are not for the whole.
         case .append, .restart, .notModified: throw .partialLost

@@ -5,14 +5,7 @@ internal import Synchronization
 final class TransferSlots: Sendable {
     private struct State {
         var queue: SlotQueue
-        var waiting: [Int: Waiting] = [:]
-    }
-
-    private struct Waiting {
-        /// Whether a task waits, whose cancellation ends the wait.
-        let isOfTask: Bool
-        /// What to do with the slot.
-        let body: @Sendable () -> Void
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
     private let state: UnfairMutex<State>
@@ -22,54 +15,25 @@ final class TransferSlots: Sendable {
         state = UnfairMutex(State(queue: queue))
     }
 
-    /// Calls `body` when a slot is free, which the next ``use(_:isHeld:_:)`` then holds. A download that waits in this way
-    /// needs no task.
-    func take(_ entry: SlotQueue.Entry, _ body: @escaping @Sendable () -> Void) {
-        add(entry, Waiting(isOfTask: false, body: body))
-    }
-
-    private func add(_ entry: SlotQueue.Entry, _ waiting: Waiting) {
-        change { state in
-            state.waiting[entry.number] = waiting
-            state.queue.add(entry)
-        }
-    }
-
-    /// Gives up waiting without a task.
-    ///
-    /// - Returns: Whether the entry was waiting; otherwise it has been called, or is about to be, or its task waits.
-    func withdraw(_ number: Int) -> Bool {
-        state.withLock { state in
-            guard state.waiting[number]?.isOfTask == false else { return false }
-            state.waiting[number] = nil
-            state.queue.remove(number)
-            return true
-        }
-    }
-
-    /// Runs `body` when a slot is free; returns `nil` if the task was cancelled while waiting.
-    ///
-    /// - Parameter isHeld: Whether it holds a slot already.
-    func use<Value>(
-        _ entry: SlotQueue.Entry, isHeld: Bool, _ body: () async throws -> Value
-    ) async rethrows -> Value? {
-        if !isHeld { await wait(entry) }
-        defer { free(entry.number) }
-        if Task.isCancelled { return nil }
-        return try await body()
-    }
+    /// Has a download wait for a slot, which it has until ``free(_:)``.
+    func add(_ entry: SlotQueue.Entry) { change { $0.queue.add(entry) } }
 
     func free(_ number: Int) { change { $0.queue.remove(number) } }
 
-    private func wait(_ entry: SlotQueue.Entry) async {
+    /// Returns when a download that was added has its slot, or its task is cancelled.
+    func wait(for number: Int) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                add(entry, Waiting(isOfTask: true) { continuation.resume() })
-                // The cancellation handler may have run before the continuation was stored.
-                if Task.isCancelled { wake(entry.number) }
+                let isOver = state.withLock { state in
+                    // The cancellation handler may have run before the continuation was stored.
+                    if state.queue.isRunning(number) || Task.isCancelled { return true }
+                    state.waiting[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
         } onCancel: {
-            wake(entry.number)
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
         }
     }
 
@@ -120,16 +84,12 @@ final class TransferSlots: Sendable {
         state.withLock { $0.queue.busyHosts[host]?.refusal }
     }
 
-    private func wake(_ number: Int) {
-        state.withLock { $0.waiting.removeValue(forKey: number) }?.body()
-    }
-
     private func change(_ body: (inout State) -> Void) {
         let started = state.withLock { state in
             body(&state)
             return state.queue.start().compactMap { state.waiting.removeValue(forKey: $0) }
         }
-        for waiting in started { waiting.body() }
+        for continuation in started { continuation.resume() }
     }
 }
 
@@ -187,6 +147,8 @@ struct SlotQueue: Sendable {
         entry.isRequested = true
         add(entry)
     }
+
+    func isRunning(_ number: Int) -> Bool { running[number] != nil }
 
     /// Removes an entry, whether it is waiting or running.
     mutating func remove(_ number: Int) {

@@ -50,20 +50,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-    ])
-    func datesInTheirThreeForms(text: String) {
-        #expect(HTTPDate.parse(text) == 784_111_777)
-    }
-
     @Test func datesAtTheEdges() {
+        #expect(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 GMT") == 784_111_777)
         #expect(HTTPDate.parse("Thu, 01 Jan 1970 00:00:00 GMT") == 0)
         #expect(HTTPDate.parse("Thu, 29 Feb 2024 23:59:60 GMT") == 1_709_251_200)
         #expect(HTTPDate.parse("Fri, 31 Dec 9999 23:59:59 GMT") == 253_402_300_799)
-        // From 1970 on.
-        #expect(HTTPDate.parse("Sunday, 06-Nov-70 08:49:37 GMT") == 26_729_377)
-        #expect(HTTPDate.parse("Sunday, 06-Nov-69 08:49:37 GMT") == 3_150_953_377)
     }
 
     @Test(arguments: [
@@ -71,7 +62,8 @@ import Testing
         "Sun, 32 Nov 1994 08:49:37 GMT",
         "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 99999 08:49:37 GMT",
         "Sun, 06 nov 1994 08:49:37 GMT", "Sun, -6 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT",
-        "Sun, 06 Nov 1994 08:49:37:00 GMT", "Sun, 06 Nov 0000 08:49:37 GMT", "2024-02-29T00:00:00Z",
+        "Sun, 06 Nov 1994 08:49:37:00 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+        "Sun, 06 Nov 0000 08:49:37 GMT", "2024-02-29T00:00:00Z",
     ])
     func whatIsNoDate(text: String) {
         #expect(HTTPDate.parse(text) == nil)

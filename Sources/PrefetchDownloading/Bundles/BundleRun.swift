@@ -94,7 +94,7 @@ extension DownloadRun {
         var (head, exchange) = try await send(request)
         await exchange.drain()
         var response = file.response(head, exchange)
-        if case .store(_?, nil) = response {
+        if case .store(_?, false) = response {
         } else {
             request.httpMethod = "GET"
             (head, exchange) = try await send(request)

@@ -1,26 +1,22 @@
 internal import Foundation
 
 /// How a server encoded content for its transfer (RFC 9110, section 8.4.1).
-enum ContentCoding: Sendable {
-    case gzip
-    case deflate
+enum ContentCoding {
+    /// What to offer to servers, and to undo.
+    static let offer = "gzip"
 
-    /// What to offer to servers.
-    static let offer = "gzip, deflate"
-
-    /// Returns `nil` for all others, and for several in a row.
-    init?(_ name: some StringProtocol) {
-        switch name.lowercased() {
-        case "gzip", "x-gzip": self = .gzip
-        case "deflate": self = .deflate
-        default: return nil
-        }
+    fileprivate static func isGzip(_ name: String) -> Bool {
+        ["gzip", "x-gzip"].contains(name.lowercased())
     }
 
-    /// The others that change bytes. What servers name beside these (`UTF-8`, `aws-chunked`, `binary`, `none` …) changes none.
-    fileprivate static let others: Set = [
-        "br", "zstd", "compress", "x-compress", "bzip2", "x-bzip2", "xz", "dcb", "dcz", "exi", "pack200-gzip",
-        "aes128gcm",
+    /// Whether it changes bytes. What servers name beside these (`UTF-8`, `aws-chunked`, `binary`, `none` …) changes none.
+    fileprivate static func isOne(_ name: String) -> Bool {
+        isGzip(name) || others.contains(name.lowercased())
+    }
+
+    private static let others: Set = [
+        "deflate", "br", "zstd", "compress", "x-compress", "bzip2", "x-bzip2", "xz", "dcb", "dcz", "exi",
+        "pack200-gzip", "aes128gcm",
     ]
 }
 
@@ -46,33 +42,27 @@ extension ResponseHead {
     }
 
     private var contentCodings: [String] {
-        (self["content-encoding"] ?? "").split(separator: ",").map(\.trimmed).filter { name in
-            ContentCoding(name) != nil || ContentCoding.others.contains(name.lowercased())
-        }
+        (self["content-encoding"] ?? "").split(separator: ",").map(\.trimmed).filter(ContentCoding.isOne)
     }
 
-    /// The one coding of the body that can be decoded, if it has no other.
-    var decodableCoding: ContentCoding? { contentCodings.count == 1 ? ContentCoding(contentCodings[0]) : nil }
+    /// Whether the body can be decoded: `gzip` is its one coding.
+    var isGzip: Bool { contentCodings.count == 1 && ContentCoding.isGzip(contentCodings[0]) }
 
-    /// The coding that is to be undone before the body is stored; `nil` if it is stored as it is sent.
+    /// Whether the body is `gzip` that is to be undone before it is stored; otherwise it is stored as it is sent.
     ///
-    /// A coding that can be undone is undone even if it was not offered: servers send what they keep in it to everyone. An
-    /// archive is stored as it is sent if the coding may be its own: Apache declares `.tar.gz` so, and browsers, curl and wget
-    /// keep the archive.
+    /// It is undone even if it was not offered: servers send what they keep in it to everyone. An archive is stored as it is
+    /// sent if the coding may be its own: Apache declares `.tar.gz` so, and browsers, curl and wget keep the archive.
     ///
-    /// - Throws: ``DownloadError/Reason/encoded(_:)`` if there are several that would have to be undone, or a transfer coding.
-    func codingToUndo(_ context: BodyContext) throws(DownloadError.Reason) -> ContentCoding? {
+    /// - Throws: ``DownloadError/Reason/encoded(_:)`` if there are several codings that would have to be undone, or a transfer
+    ///   coding.
+    func isToBeDecoded(_ context: BodyContext) throws(DownloadError.Reason) -> Bool {
         if let transferCoding { throw .encoded(transferCoding) }
         let codings = contentCodings
-        guard let coding = codings.first.flatMap(ContentCoding.init) else {
-            if isDecoded, let encoding { throw .encoded(encoding) }
-            return nil
-        }
-        if codings.contains(where: { ContentCoding($0) == nil }) { return nil }
+        // The system undoes what it knows.
+        if isDecoded, let encoding, !codings.allSatisfy(ContentCoding.isGzip) { throw .encoded(encoding) }
+        guard !codings.isEmpty, codings.allSatisfy(ContentCoding.isGzip) else { return false }
         guard codings.count == 1 else { throw .encoded(codings.joined(separator: ", ")) }
-        // The system has undone it.
-        if isDecoded { return coding }
-        return isCompressedArchive(named: context.names) == context.isMeantOtherwise ? coding : nil
+        return isDecoded || isCompressedArchive(named: context.names) == context.isMeantOtherwise
     }
 
     /// What the names and the type of the content say.

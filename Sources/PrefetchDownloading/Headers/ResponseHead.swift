@@ -199,28 +199,14 @@ extension StringProtocol {
 /// HTTP dates, in seconds since 1970 (RFC 9110, section 5.6.7). Foundation's format style for them requires newer
 /// systems than this package does.
 enum HTTPDate {
-    /// Parses the three formats that a recipient must accept:
-    ///
-    ///     Sun, 06 Nov 1994 08:49:37 GMT
-    ///     Sunday, 06-Nov-94 08:49:37 GMT
-    ///     Sun Nov  6 08:49:37 1994
-    ///
-    /// The day name is not validated against the date. A year of two digits is one from 1970 on.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`; the two formats that servers of the last century sent are none. The day name is not
+    /// validated against the date.
     static func parse(_ text: String) -> Int64? {
         // An accepted date is sent back in the headers of later requests.
         guard text.utf8.count <= 40, text.utf8.allSatisfy((UInt8(0x20)...0x7E).contains) else { return nil }
         let words = text.split(separator: " ").map(String.init)
-        switch (words.count, words.first?.hasSuffix(",") ?? false, words.last == "GMT") {
-        case (5, false, _): return seconds(words[2], words[1], words[4], words[3])
-        case (6, true, true): return seconds(words[1], words[2], words[3], words[4])
-        case (4, true, true):
-            let date = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-            guard date.count == 3, date[2].utf8.count == 2, let year = ByteNumber.parse(date[2]) else {
-                return nil
-            }
-            return seconds(date[0], date[1], String(year < 70 ? 2000 + year : 1900 + year), words[2])
-        default: return nil
-        }
+        guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT" else { return nil }
+        return seconds(words[1], words[2], words[3], words[4])
     }
 
     private static let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")

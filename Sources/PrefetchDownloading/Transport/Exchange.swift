@@ -227,13 +227,11 @@ struct ReceivedPiece {
 extension Exchange {
     /// The pieces of the content, one with each call, and `nil` after the last one.
     ///
-    /// - Parameter coding: The encoding to decode.
-    func content(
-        encodedBy coding: ContentCoding? = nil
-    ) -> () async throws(DownloadError.Reason) -> ReceivedPiece? {
+    /// - Parameter isGzip: Whether the body is to be decoded.
+    func content(isGzip: Bool = false) -> () async throws(DownloadError.Reason) -> ReceivedPiece? {
         #if canImport(CPrefetchZlib)
-            if let coding {
-                let body = DecodedBody(coding) { () throws(DownloadError.Reason) in try await self.next() }
+            if isGzip {
+                let body = DecodedBody { () throws(DownloadError.Reason) in try await self.next() }
                 return { () throws(DownloadError.Reason) in try await body.next() }
             }
         #endif
@@ -242,7 +240,7 @@ extension Exchange {
 }
 
 #if canImport(CPrefetchZlib)
-    /// The content of an encoded body, decoded piece by piece as it is asked for.
+    /// The content of a body in `gzip`, decoded piece by piece as it is asked for.
     ///
     /// Not by the library that transfers: libcurl 7.88 takes a body for complete that ends before its encoding does, refuses
     /// one of two members, and decodes ahead of what is asked for.
@@ -254,7 +252,6 @@ extension Exchange {
         private static let unlimitedBytes: Int64 = 16 << 20
         private static let largestRatio: Int64 = 200
 
-        private let coding: ContentCoding
         private let source: () async throws(DownloadError.Reason) -> Data?
         private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         private var isBegun = false
@@ -268,8 +265,7 @@ extension Exchange {
         private var contentBytes: Int64 = 0
 
         /// - Parameter source: Returns the next piece of the body, or `nil` after the last one.
-        init(_ coding: ContentCoding, from source: @escaping () async throws(DownloadError.Reason) -> Data?) {
-            self.coding = coding
+        init(from source: @escaping () async throws(DownloadError.Reason) -> Data?) {
             self.source = source
             stream.initialize(to: z_stream())
         }
@@ -325,24 +321,11 @@ extension Exchange {
             }
         }
 
-        /// A body in gzip may have several members (RFC 1952, section 2.2), others have one.
+        /// A body may have several members (RFC 1952, section 2.2).
         private func beginMember() throws(DownloadError.Reason) {
-            if isBegun {
-                guard coding == .gzip, inflateReset(stream) == Z_OK else { throw .undecodable }
-            } else {
-                guard cprefetch_inflate_init(stream, windowBits) == Z_OK else { throw .undecodable }
-                isBegun = true
-            }
-            isBetweenMembers = false
-        }
-
-        /// The format, as zlib is told it. Some servers take `deflate` for the bare format of that name (RFC 1951) rather than
-        /// that of zlib (RFC 1950), whose first byte tells.
-        private var windowBits: Int32 {
-            switch coding {
-            case .gzip: 16 + MAX_WBITS
-            case .deflate: input.first.map { $0 & 0x0F } == 8 ? MAX_WBITS : -MAX_WBITS
-            }
+            let result = isBegun ? inflateReset(stream) : cprefetch_inflate_init(stream, 16 + MAX_WBITS)
+            guard result == Z_OK else { throw .undecodable }
+            (isBegun, isBetweenMembers) = (true, false)
         }
 
         private func inflate(into content: inout Data) -> (result: Int32, used: Int, made: Int) {

@@ -8,8 +8,6 @@
         static let gzip: Int32 = 16 + MAX_WBITS
         /// What `deflate` means (RFC 9110, section 8.4.1.2).
         static let zlib: Int32 = MAX_WBITS
-        /// What some servers take it for, without a checksum.
-        static let bare: Int32 = -MAX_WBITS
     }
 
     extension Data {
