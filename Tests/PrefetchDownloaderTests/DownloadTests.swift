@@ -145,20 +145,20 @@ import Testing
 
     init() async throws { cache = try await TestCache() }
 
-    private func request(_ server: HTTPTestServer, _ key: ItemKey = "film", isRecorded: Bool = true)
+    private func request(_ server: HTTPTestServer, _ key: ItemKey = "film")
         throws -> DownloadRequest
     {
         DownloadRequest(
             server.url("/film"), key: key,
             destination: .documents(try FileName("\(key).mp4"), in: "Films", backup: .exclude),
-            attributes: [1, 2], recordedURL: isRecorded ? server.url("/film") : nil)
+            attributes: [1, 2], recordedURL: server.url("/film"))
     }
 
     /// Downloads and opens a film, and removes its file as a restore would.
     private func loseFilm(
-        _ cache: TestCache, _ server: HTTPTestServer, isRecorded: Bool = true
+        _ cache: TestCache, _ server: HTTPTestServer
     ) async throws -> PromotedFile {
-        #expect(await cache.download(try request(server, isRecorded: isRecorded)).isStored)
+        #expect(await cache.download(try request(server)).isStored)
         let file = try #require(try await cache.cache.open("film"))
         try FileManager.default.removeItem(at: file.url)
         return file
@@ -200,13 +200,6 @@ import Testing
         #expect(try Data(contentsOf: file.url) == Data("the user's".utf8))
         // A file with the name counts as the promoted one, whatever the user has done to it.
         #expect(outcomes.isEmpty)
-    }
-
-    @Test func withoutAURLThereIsNoRequest() async throws {
-        let server = try HTTPTestServer { TestResource(content).answer(to: $0) }
-        _ = try await loseFilm(cache, server, isRecorded: false)
-        #expect(try await cache.cache.promotedFiles().map(\.isLost) == [true])
-        #expect(try await cache.rehydrate().isEmpty)
     }
 
     @Test func aURLWithAPasswordIsNotRecorded() async throws {

@@ -153,14 +153,13 @@ import Testing
 
 /// Cookies that are set along a chain of redirects.
 @Suite struct CookieTests {
-    /// What is sent to the second URL after the first has set cookies.
+    /// What is sent to a URL after another one has set cookies.
     private func sent(
-        _ lines: [String], from first: String = "https://www.example.org/a/b", to second: String,
-        own: String? = nil
+        _ lines: [String], to second: String = "https://www.example.org/", own: String? = nil
     ) throws -> String? {
         var cookies = ChainCookies()
         let head = ResponseHead(status: 302, fields: lines.map { ("Set-Cookie", $0) })
-        cookies.take(from: head, at: URL(string: first))
+        cookies.take(from: head, at: URL(string: "https://www.example.org/a/b"))
         var request = URLRequest(url: try #require(URL(string: second)))
         request.setValue(own, forHTTPHeaderField: "Cookie")
         return cookies.added(to: request).value(forHTTPHeaderField: "Cookie")
@@ -168,44 +167,23 @@ import Testing
 
     @Test(
         arguments: [
-            // Hosts.
-            ("a=1; Path=/", "https://example.org/", nil), ("a=1; Path=/", "https://x.www.example.org/", nil),
-            ("a=1; Path=/; Domain=example.org", "https://example.org/", "a=1"),
-            ("a=1; Path=/; Domain=.Example.org", "https://x.y.example.org/", "a=1"),
-            ("a=1; Path=/; Domain=example.org", "https://badexample.org/", nil),
-            ("a=1; Path=/; Domain=example.com", "https://example.com/", nil),
-            ("a=1; Path=/; Domain=org", "https://x.org/", nil),
-            ("a=1; Path=/; Domain=x.www.example.org", "https://x.www.example.org/", nil),
-            ("a=1; Path=/; Domain=", "https://www.example.org/", "a=1"),
-            // Secure ones.
-            ("a=1; Path=/; Secure", "https://www.example.org/", "a=1"),
-            ("a=1; Path=/; Secure", "http://www.example.org/", nil),
-            ("a=1; Path=/", "http://www.example.org:8080/", "a=1"),
-            // Times.
-            ("a=1; Path=/; Max-Age=60", "https://www.example.org/", "a=1"),
-            ("a=1; Path=/; Max-Age=0", "https://www.example.org/", nil),
-            ("a=1; Max-Age=-1", "https://www.example.org/", nil),
-            // What is one.
-            ("a", "https://www.example.org/a/", nil), ("=1", "https://www.example.org/a/", nil),
-            ("", "https://www.example.org/a/", nil),
-            (" a = b=c d ;x", "https://www.example.org/a/", "a=b=c d"),
-            ("a=; Path=/", "https://www.example.org/", "a="),
-            ("a=\(String(repeating: "x", count: 5000))", "https://www.example.org/a/", nil),
+            ("a=1", "https://www.example.org/a/c", "a=1"), ("a=1; Path=/x", "https://WWW.example.org", "a=1"),
+            ("a=1; Domain=example.org", "https://example.org/", nil), ("a=1", "https://x.org/", nil),
+            ("a=1", "https://x.www.example.org/", nil),
         ] as [(String, String, String?)])
-    func aCookieIsSentBackWhereItBelongs(line: String, url: String, cookie: String?) throws {
+    func aCookieIsSentBackToItsHost(line: String, url: String, cookie: String?) throws {
         #expect(try sent([line], to: url) == cookie)
     }
 
-    @Test func theLastOfANameCounts() throws {
-        #expect(try sent(["a=1", "b=2", "a=3"], to: "https://www.example.org/a/") == "b=2; a=3")
-        #expect(try sent(["a=1", "a=1; Max-Age=0"], to: "https://www.example.org/a/") == nil)
-        #expect(try sent(["a=1"], to: "https://www.example.org/a/", own: "a=0; own=2") == "own=2; a=1")
-        #expect(
-            try sent((0..<80).map { "a\($0)=1" }, to: "https://www.example.org/a/")?.split(separator: ";")
-                .count == 50)
-        let local = "http://127.0.0.1/"
-        #expect(try sent(["a=1; Secure"], from: local, to: local) == "a=1")
-        #expect(try sent(["a=1; Domain=0.0.1"], from: local, to: local) == nil)
+    @Test func whatIsACookie() throws {
+        for line in ["a", "=1", "", "a=\(String(repeating: "x", count: 5000))"] {
+            #expect(try sent([line]) == nil)
+        }
+        #expect(try sent([" a = b=c d ;x"]) == "a=b=c d")
+        #expect(try sent(["a=; Path=/"]) == "a=")
+        #expect(try sent(["a=1", "b=2", "a=3"]) == "b=2; a=3")
+        #expect(try sent(["a=1"], own: "a=0; own=2") == "own=2; a=1")
+        #expect(try sent((0..<80).map { "a\($0)=1" })?.split(separator: ";").count == 50)
     }
 
     @Test func aServerGetsBackWhatItSetAlongTheChain() async throws {

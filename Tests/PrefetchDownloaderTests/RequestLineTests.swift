@@ -80,10 +80,6 @@ struct RequestLineTests {
         try await compare(Self.locations.map { ("Location: \($0)", Data($0.utf8)) } + latin1)
     }
 
-    @Test func thereAreEnoughOfThem() {
-        #expect(Self.urls.count + Self.locations.count + Self.latin1.count >= 300)
-    }
-
     /// - Parameter cases: URLs, or names and values of `Location`. `HOST` stands for the server.
     private func compare(_ cases: [(name: String, location: Data?)]) async throws {
         let locations = cases.map(\.location)

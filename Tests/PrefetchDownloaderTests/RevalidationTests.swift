@@ -170,21 +170,9 @@ import Testing
         #expect(try isContent(second.url))
     }
 
-    @Test func whatWasOpenedIsNotForgottenForARefusal() async throws {
-        let server = try twoVersions()
-        var request = DownloadRequest(server.url())
-        #expect(await cache.download(request).isStored)
-        let file = try #require(try await cache.cache.open("item"))
-        try await cache.cache.configure { $0.isStoringEnabled = false }
-        request.whenPromoted = .storeAgain
-        #expect(await cache.download(request) == .refused(.disabled, keptBytes: 0))
-        #expect(try await cache.cache.open("item")?.path == file.path)
-    }
-
     @Test func whatTheUserWantsAnewGoesBesideTheFirst() async throws {
         let server = try twoVersions()
-        var request = DownloadRequest(server.url())
-        request.intent = .userRequested
+        var request = DownloadRequest(server.url()).userRequested
         let file = try #require(await cache.download(request).delivered)
         request.whenPromoted = .storeAgain
         let second = try #require(await cache.download(request).delivered)
@@ -195,13 +183,17 @@ import Testing
     }
 
     /// The record goes only when there is something to take its place.
-    @Test func whatWasOpenedIsNotForgottenForAnError() async throws {
+    @Test(arguments: [true, false])
+    func whatWasOpenedIsNotForgottenInVain(isRefused: Bool) async throws {
         let server = try HTTPTestServer(inTurn: { [small] in small.answer(to: $0) }, { _ in TestAnswer(404) })
         var request = DownloadRequest(server.url())
         #expect(await cache.download(request).isStored)
         let file = try #require(try await cache.cache.open("item"))
+        if isRefused { try await cache.cache.configure { $0.isStoringEnabled = false } }
         request.whenPromoted = .storeAgain
-        #expect(await cache.download(request).error?.reason == .status(404, retryAfter: nil))
+        let outcome = await cache.download(request)
+        #expect(outcome.refusal == (isRefused ? .disabled : nil))
+        #expect(outcome.error?.reason == (isRefused ? nil : .status(404, retryAfter: nil)))
         #expect(try await cache.cache.open("item")?.path == file.path)
     }
 

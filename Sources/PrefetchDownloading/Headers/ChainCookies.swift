@@ -4,69 +4,35 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// The cookies that servers set while one request is redirected, sent to those of the following servers that they are for, and
-/// then forgotten: consent walls and load balancers redirect to where they were until they see theirs.
+/// The cookies that servers set while one request is redirected, each sent back to its host further along the chain, and then
+/// forgotten: consent walls and load balancers redirect to where they were until they see theirs.
 ///
-/// Without paths, dates and a list of public suffixes, as whoever redirects can hand anything to the next server by the URL
-/// itself.
+/// Their attributes are ignored: a chain is over before a cookie is, never goes from `https` to `http`, and is led by the same
+/// servers.
 struct ChainCookies {
-    private struct Cookie {
-        let name: String
-        let value: String
-        let domain: String
-        let isForSubdomains: Bool
-        let isSecure: Bool
-
-        func isFor(_ origin: Origin) -> Bool {
-            (isForSubdomains ? matches(origin.host, domain) : origin.host == domain)
-                && (!isSecure || ChainCookies.isSecure(origin))
-        }
-    }
-
     /// What curl takes, too.
     private static let longest = 4096
     private static let most = 50
 
-    private var cookies: [Cookie] = []
+    private var cookies: [(host: String, name: String, value: String)] = []
 
     /// Notes what a response sets.
     mutating func take(from head: ResponseHead, at url: URL?) {
-        guard let origin = url.flatMap(Origin.init) else { return }
-        for line in head.cookies where line.utf8.count <= Self.longest { take(line, from: origin) }
-    }
-
-    private mutating func take(_ line: String, from origin: Origin) {
-        let fields = line.split(separator: ";", omittingEmptySubsequences: false).map { field in
-            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (name: parts[0].trimmed, value: parts.count > 1 ? parts[1].trimmed : nil)
+        guard let host = url.flatMap(Origin.init)?.host else { return }
+        for line in head.cookies where line.utf8.count <= Self.longest {
+            let parts = line.prefix { $0 != ";" }.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].trimmed.isEmpty else { continue }
+            let name = parts[0].trimmed
+            cookies.removeAll { $0.host == host && $0.name == name }
+            if cookies.count < Self.most { cookies.append((host, name, parts[1].trimmed)) }
         }
-        guard let (name, value) = fields.first, let value, !name.isEmpty else { return }
-        // The last one of a name counts.
-        let attributes = Dictionary(fields.dropFirst().map { ($0.lowercased(), $1 ?? "") }) { $1 }
-        var domain = attributes["domain"]?.lowercased() ?? ""
-        if domain.hasPrefix(".") { domain.removeFirst() }
-        let isForSubdomains = !domain.isEmpty
-        if domain.isEmpty { domain = origin.host }
-        let isSecure = attributes["secure"] != nil
-        guard matches(origin.host, domain), domain.contains(".") || domain == origin.host,
-            !isSecure || Self.isSecure(origin)
-        else { return }
-        cookies.removeAll { $0.name == name && $0.domain == domain }
-        let age = attributes["max-age"] ?? ""
-        guard age != "0", !age.hasPrefix("-"), cookies.count < Self.most else { return }
-        cookies.append(
-            Cookie(
-                name: name, value: value, domain: domain, isForSubdomains: isForSubdomains, isSecure: isSecure
-            ))
     }
 
-    /// What stays on this machine is secure, as for curl and browsers.
-    private static func isSecure(_ origin: Origin) -> Bool { origin.scheme == "https" || origin.isLoopback }
-
-    /// The request with those cookies that its URL may have, beside the caller's own.
+    /// The request with the cookies of its host, beside the caller's own.
     func added(to request: URLRequest) -> URLRequest {
-        let origin = request.url.flatMap(Origin.init)
-        let sent = cookies.filter { cookie in origin.map(cookie.isFor) ?? false }
+        let host = request.url.flatMap(Origin.init)?.host
+        let sent = cookies.filter { $0.host == host }
         guard !sent.isEmpty else { return request }
         let own = (request.value(forHTTPHeaderField: "Cookie") ?? "").split(separator: ";").map(\.trimmed)
             .filter { pair in !sent.contains { pair.hasPrefix("\($0.name)=") } }
@@ -76,9 +42,4 @@ struct ChainCookies {
             forHTTPHeaderField: "Cookie")
         return request
     }
-}
-
-/// Whether a host is one of a domain. An address is one of itself alone.
-private func matches(_ host: String, _ domain: String) -> Bool {
-    host == domain || host.hasSuffix(".\(domain)") && host.last?.isNumber == false
 }
