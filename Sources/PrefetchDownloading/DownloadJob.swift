@@ -101,13 +101,6 @@ final class DownloadJob: Sendable {
     /// Keeps the claim of the key until the attempt has ended.
     func keep(_ claim: FetchClaim) { state.withLock { $0.claim = claim } }
 
-    func takeClaim() -> FetchClaim? {
-        state.withLock { state in
-            defer { state.claim = nil }
-            return state.claim
-        }
-    }
-
     /// Notes that the content is fetched from an offset on.
     ///
     /// - Parameter isKnown: Whether it was fetched and stored before, and evicted.
@@ -127,11 +120,14 @@ final class DownloadJob: Sendable {
         claim?.showLife()
     }
 
-    /// What was received since the last call.
-    func takeFetched() -> Fetched {
+    /// What was received since the last call, and the claim that was kept meanwhile.
+    func takeFetched() -> (Fetched, FetchClaim?) {
         state.withLock { state in
-            defer { (state.fetched.bytes, state.fetched.again, state.fetched.contentBytes) = (0, 0, 0) }
-            return state.fetched
+            defer {
+                (state.fetched.bytes, state.fetched.again, state.fetched.contentBytes) = (0, 0, 0)
+                state.claim = nil
+            }
+            return (state.fetched, state.claim)
         }
     }
 

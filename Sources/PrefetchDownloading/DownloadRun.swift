@@ -177,9 +177,10 @@ struct DownloadRun: Sendable {
                 job.emit(.retrying(after: .zero, error))
                 continue
             }
-            let delay = configuration.retryDelay(
-                after: reason, failures: failures, random: environment.random)
-            guard let delay else { return failed(error) }
+            guard failures < configuration.attempts, reason.isTransient,
+                let delay = configuration.delay(
+                    after: reason, failures: failures, random: environment.random)
+            else { return failed(error) }
             job.emit(.retrying(after: pause ?? delay, error))
             // It waits for the host, as all others do.
             if pause != nil { continue }
@@ -215,9 +216,9 @@ struct DownloadRun: Sendable {
             guard let reason = failure.reason, reason.isOfBusyHost, slots.refusal(of: host) == nil else {
                 break
             }
-            let count = slots.pause(host)
-            let delay = configuration.delay(after: reason, failures: count, random: environment.random)
-            if delay == nil { slots.refuse(host, because: reason) }
+            let delay = slots.pause(host, because: reason) { count in
+                configuration.delay(after: reason, failures: count, random: environment.random)
+            }
             // Nobody cancels it.
             Task {
                 _ = await sleep(delay ?? DownloaderConfiguration.longestRetryAfter)
@@ -243,10 +244,9 @@ struct DownloadRun: Sendable {
 
     /// - Parameter keptBytes: Bytes of content that are kept; `nil` for all.
     private func countFetched(keeping keptBytes: Int64?) async {
-        let fetched = job.takeFetched()
+        let (fetched, claim) = job.takeFetched()
         await countFetched(
-            fetched.bytes, again: fetched.again, inVain: fetched.inVain(keeping: keptBytes),
-            releasing: job.takeClaim())
+            fetched.bytes, again: fetched.again, inVain: fetched.inVain(keeping: keptBytes), releasing: claim)
     }
 
     func countFetched(

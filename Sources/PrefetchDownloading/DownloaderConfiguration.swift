@@ -87,35 +87,21 @@ struct DownloaderEnvironment: Sendable {
 }
 
 extension DownloaderConfiguration {
-    /// The delay before a failed download is retried; `nil` if it is not retried.
+    /// The longest `Retry-After` that is honoured.
+    static let longestRetryAfter = Duration.seconds(120)
+
+    /// How long to wait after a failure: exponential backoff with full jitter, so that clients that failed together do not retry
+    /// together (Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015), but no less than the server
+    /// requests; `nil` if that is more than ``longestRetryAfter``.
     ///
     /// - Parameters:
     ///   - failures: Consecutive attempts without progress, including this one.
     ///   - random: Returns a random number from 0 to 1.
-    func retryDelay(
-        after reason: DownloadError.Reason, failures: Int, random: () -> Double
-    ) -> Duration? {
-        guard failures < attempts, reason.isTransient else { return nil }
-        return delay(after: reason, failures: failures, random: random)
-    }
-
-    /// The longest `Retry-After` that is honoured.
-    static let longestRetryAfter = Duration.seconds(120)
-
-    /// How long to wait after a failure; `nil` if the server requests more than ``longestRetryAfter``.
-    func delay(
-        after reason: DownloadError.Reason, failures: Int, random: () -> Double
-    ) -> Duration? {
-        let delay = backoff(after: failures, random: random)
+    func delay(after reason: DownloadError.Reason, failures: Int, random: () -> Double) -> Duration? {
+        let ceiling = Duration.seconds(min(60, 1 << min(max(failures, 1) - 1, 6)))
+        let delay = ceiling * min(max(random(), 0), 1)
         guard case .status(_, let retryAfter?) = reason else { return delay }
         return retryAfter <= Self.longestRetryAfter ? max(delay, retryAfter) : nil
-    }
-
-    /// The delay before the next attempt: exponential backoff with full jitter, so that clients that failed together do
-    /// not retry together (Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
-    func backoff(after failures: Int, random: () -> Double) -> Duration {
-        let ceiling = Duration.seconds(min(60, 1 << min(max(failures, 1) - 1, 30)))
-        return ceiling * min(max(random(), 0), 1)
     }
 }
 

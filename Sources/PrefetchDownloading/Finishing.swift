@@ -16,8 +16,7 @@ extension PrefetchDownloader {
     public func urlRequest(for request: DownloadRequest) -> URLRequest {
         var urlRequest = request.urlRequest
         urlRequest.prepare(for: .whole)
-        urlRequest.introduce(as: configuration.userAgent)
-        urlRequest.restrict(to: configuration.conditions(for: request))
+        urlRequest.introduce(as: configuration.userAgent, under: configuration.conditions(for: request))
         return urlRequest
     }
 

@@ -24,9 +24,8 @@ extension DownloadRun {
         if let refusal = slots.refusal(of: entry.host) { throw refusal }
         var request = request
         var cookies = ChainCookies()
-        request.introduce(as: configuration.userAgent)
+        request.introduce(as: configuration.userAgent, under: job.conditions)
         try await keeper.require(job.conditions)
-        request.restrict(to: job.conditions)
         for _ in 0...max(0, configuration.redirects) {
             let exchange = environment.transport.start(cookies.added(to: request))
             stalls.watch(exchange) { [slots, host = entry.host] in slots.areAwaited(for: host) }

@@ -85,18 +85,16 @@ extension URLRequest {
         }
     }
 
-    /// Restricts the request to networks, of whose kind only Apple's systems know. What its creator forbade stays forbidden.
-    mutating func restrict(to conditions: DownloadConditions) {
+    /// Sets the `User-Agent`, unless the caller has, and restricts the request to networks, of whose kind only Apple's systems
+    /// know. What its creator forbade stays forbidden.
+    mutating func introduce(as userAgent: String?, under conditions: DownloadConditions) {
+        if let userAgent, value(forHTTPHeaderField: "User-Agent") == nil {
+            setValue(userAgent, forHTTPHeaderField: "User-Agent")
+        }
         #if canImport(Darwin)
             if conditions.contains(.unconstrainedNetwork) { allowsConstrainedNetworkAccess = false }
             if conditions.contains(.unexpensiveNetwork) { allowsExpensiveNetworkAccess = false }
         #endif
-    }
-
-    /// Sets the `User-Agent`, unless the caller has.
-    mutating func introduce(as userAgent: String?) {
-        guard let userAgent, value(forHTTPHeaderField: "User-Agent") == nil else { return }
-        setValue(userAgent, forHTTPHeaderField: "User-Agent")
     }
 }
 

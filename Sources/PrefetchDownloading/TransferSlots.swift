@@ -47,20 +47,21 @@ final class TransferSlots: Sendable {
 
     /// Starts no download of a host until as many calls of ``resume(_:)``.
     ///
-    /// - Returns: How often in a row the host was paused, not counting pauses that overlap.
-    func pause(_ host: String) -> Int {
-        state.withLock { state in
+    /// - Parameter delay: Returns for how long, after it was paused so often in a row, not counting pauses that overlap; `nil` if
+    ///   all its downloads are to fail for the reason instead, without a request.
+    func pause(
+        _ host: String, because reason: DownloadError.Reason, for delay: (Int) -> Duration?
+    ) -> Duration? {
+        var result: Duration?
+        change { state in
             var busy = state.queue.busyHosts[host] ?? SlotQueue.BusyHost()
             if busy.pauses == 0 { busy.count += 1 }
             busy.pauses += 1
+            result = delay(busy.count)
+            if result == nil { busy.refusal = reason }
             state.queue.busyHosts[host] = busy
-            return busy.count
         }
-    }
-
-    /// Has all downloads of a paused host fail for a reason, without a request, until ``resume(_:)``.
-    func refuse(_ host: String, because reason: DownloadError.Reason) {
-        change { $0.queue.busyHosts[host]?.refusal = reason }
+        return result
     }
 
     func resume(_ host: String) {

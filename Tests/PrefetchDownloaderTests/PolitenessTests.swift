@@ -198,27 +198,25 @@ import Testing
     /// Waits from 1 to 60 seconds.
     private let configuration = DownloaderConfiguration(hosts: .any)
 
-    @Test func theLongestWaitDoublesUpToItsBound() {
-        let delays = (1...8).map { configuration.backoff(after: $0) { 1 } }
-        #expect(delays == [1, 2, 4, 8, 16, 32, 60, 60].map { Duration.seconds($0) })
-        #expect(configuration.backoff(after: .max) { 1 } == .seconds(60))
-        #expect(configuration.backoff(after: 0) { 1 } == .seconds(1))
+    private func delay(
+        _ failures: Int = 1, _ retryAfter: Duration? = nil, random: Double = 1
+    ) -> Duration? {
+        let reason = DownloadError.Reason.status(503, retryAfter: retryAfter)
+        return configuration.delay(after: reason, failures: failures) { random }
     }
 
-    @Test func theWaitIsAnyPartOfIt() {
-        #expect(configuration.backoff(after: 3) { 0 } == .zero)
-        #expect(configuration.backoff(after: 3) { 0.25 } == .seconds(1))
+    @Test func theLongestWaitDoublesUpToItsBoundAndTheWaitIsAnyPartOfIt() {
+        #expect((1...8).map { delay($0) } == [1, 2, 4, 8, 16, 32, 60, 60].map { Duration.seconds($0) })
+        #expect(delay(.max) == .seconds(60))
+        #expect(delay(0) == .seconds(1))
+        #expect(delay(3, random: 0) == .zero)
+        #expect(delay(3, random: 0.25) == .seconds(1))
     }
 
     @Test func whatTheServerWantsIsTheLeast() {
-        func delay(_ retryAfter: Duration?, _ failures: Int = 1) -> Duration? {
-            configuration.retryDelay(after: .status(503, retryAfter: retryAfter), failures: failures) { 1 }
-        }
-        #expect(delay(nil) == .seconds(1))
-        #expect(delay(.zero) == .seconds(1))
-        #expect(delay(.seconds(120)) == .seconds(120))
-        #expect(delay(.seconds(121)) == nil)
-        #expect(delay(nil, 5) == nil)
+        #expect(delay(1, .zero) == .seconds(1))
+        #expect(delay(1, .seconds(120)) == .seconds(120))
+        #expect(delay(1, .seconds(121)) == nil)
     }
 
     @Test func whatWillNotChangeIsNotTriedAgain() {

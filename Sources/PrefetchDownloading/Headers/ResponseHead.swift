@@ -204,19 +204,15 @@ enum HTTPDate {
     static func parse(_ text: String) -> Int64? {
         // An accepted date is sent back in the headers of later requests.
         guard text.utf8.count <= 40, text.utf8.allSatisfy((UInt8(0x20)...0x7E).contains) else { return nil }
-        let words = text.split(separator: " ").map(String.init)
-        guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT" else { return nil }
-        return seconds(words[1], words[2], words[3], words[4])
-    }
-
-    private static let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
-
-    private static func seconds(_ day: String, _ month: String, _ year: String, _ time: String) -> Int64? {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false).compactMap(ByteNumber.parse)
-        guard let day = ByteNumber.parse(day), (1...31).contains(day),
-            let month = months.firstIndex(of: month[...]),
-            let year = ByteNumber.parse(year), (1601...9999).contains(year),
-            time.utf8.count == 8, clock.count == 3, clock[0] < 24, clock[1] < 60, clock[2] <= 60
+        let words = text.split(separator: " ")
+        guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT",
+            let day = ByteNumber.parse(words[1]), (1...31).contains(day),
+            let month = months.firstIndex(of: words[2]),
+            let year = ByteNumber.parse(words[3]), (1601...9999).contains(year)
+        else { return nil }
+        let clock = words[4].split(separator: ":", omittingEmptySubsequences: false).compactMap(
+            ByteNumber.parse)
+        guard words[4].utf8.count == 8, clock.count == 3, clock[0] < 24, clock[1] < 60, clock[2] <= 60
         else { return nil }
         let date = DateComponents(
             calendar: Calendar(identifier: .gregorian), timeZone: .gmt, year: Int(year), month: month + 1,
@@ -224,6 +220,8 @@ enum HTTPDate {
         ).date
         return date.map { Int64($0.timeIntervalSince1970) }
     }
+
+    private static let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
 }
 
 /// The `Retry-After` header: seconds, or a date (RFC 9110, section 10.2.3).
