@@ -2,6 +2,7 @@ internal import Foundation
 internal import Logging
 internal import PrefetchCaching
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// When, and over which networks, content may be downloaded: what must be so. With none of them it may be at any time, and over
 /// any network.

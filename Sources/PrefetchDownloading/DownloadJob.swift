@@ -47,6 +47,9 @@ final class DownloadJob: Sendable {
 
     var isStopped: Bool { state.withLock { $0.stop != nil } }
 
+    /// Whether an attempt has begun.
+    var hasStarted: Bool { state.withLock { $0.latest != nil } }
+
     /// - Returns: `false` if the download is over or stopping.
     func add(_ download: Download) -> Bool {
         state.withLock { state in

@@ -180,7 +180,9 @@ public final class PrefetchDownloader: Sendable {
     private var jobs: [DownloadJob] { state.withLock { $0.jobs.values.flatMap(\.self) } }
 
     private func stopOpportunistic(under pressure: Pressure) {
-        for job in jobs where job.request.intent == .opportunistic { job.stop(.pressure(pressure)) }
+        for job in jobs where job.request.intent == .opportunistic && job.hasStarted {
+            job.stop(.pressure(pressure))
+        }
     }
 
     /// Begins with the first download of a key. Its place in the queue is that of this call.

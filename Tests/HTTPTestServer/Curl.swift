@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import FileSystemTestSupport
-public import Foundation
+internal import Foundation
 
 /// The program `curl`, which says what others ask for and store.
 public enum Curl {

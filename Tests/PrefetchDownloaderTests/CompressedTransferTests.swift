@@ -19,6 +19,10 @@ import Testing
             return resource
         }()
 
+        private let cache: TestCache
+
+        init() async throws { cache = try await TestCache() }
+
         private static func offers(_ server: HTTPTestServer) -> [String?] {
             server.requests.map { $0.headers["accept-encoding"] }
         }
@@ -26,7 +30,6 @@ import Testing
         // MARK: Downloads
 
         @Test func itIsDecodedWhileItIsStored() async throws {
-            let cache = try await TestCache()
             let server = try HTTPTestServer { Self.resource.answer(to: $0) }
             let downloader = cache.downloader()
             let request = DownloadRequest(server.url())
@@ -43,7 +46,6 @@ import Testing
         }
 
         @Test func expectationsApplyToTheContent() async throws {
-            let cache = try await TestCache()
             let server = try HTTPTestServer { Self.resource.answer(to: $0) }
             let length = Int64(Self.text.count)
             #expect(await cache.download(DownloadRequest(server.url(), "exact", .length(length))).isStored)
@@ -64,7 +66,6 @@ import Testing
         }
 
         @Test func notWhereItIsUnwanted() async throws {
-            let cache = try await TestCache()
             let server = try HTTPTestServer { Self.resource.answer(to: $0) }
             var plain = DownloadRequest(server.url(), "plain")
             plain.allowsCompressedTransfer = false
@@ -77,7 +78,6 @@ import Testing
 
         /// A range of the encoded response would be none of the content, but one of the plain response is.
         @Test func whatWasStoredIsResumedByAPlainRange() async throws {
-            let cache = try await TestCache()
             let encoded = Self.text.compressed()
             let server = try HTTPTestServer(
                 inTurn: { Self.resource.answer(to: $0).cut(after: encoded.count * 9 / 10) },
@@ -99,7 +99,6 @@ import Testing
         /// The server has it compressed, and sends it so to all: a range is one of that.
         @Test(arguments: [1, 5, 9])
         func whatIsStoredCompressedStartsOver(tenths: Int) async throws {
-            let cache = try await TestCache()
             let encoded = Self.text.compressed()
             let answer: HTTPTestServer.Handler = {
                 TestResource(encoded).answer(to: $0).with(["Content-Encoding": "gzip"])
@@ -112,7 +111,6 @@ import Testing
 
         /// Nothing of it can be kept: what is plain is at least received once more only.
         @Test func whatCannotBeKeptIsRequestedPlain() async throws {
-            let cache = try await TestCache()
             let encoded = Self.text.compressed()
             let server = try HTTPTestServer { request in
                 var resource = Self.resource
@@ -130,7 +128,6 @@ import Testing
         }
 
         @Test func whatIsDamagedIsRequestedPlain() async throws {
-            let cache = try await TestCache()
             var damaged = Self.resource
             damaged.encoded?.body[5000] ^= 1
             let server = try HTTPTestServer { [damaged] in damaged.answer(to: $0) }
@@ -143,7 +140,6 @@ import Testing
 
         /// 1 GiB of zeros compresses to a megabyte. They are content as any other where they come as they are.
         @Test func whatExpandsTooFarIsRequestedPlain() async throws {
-            let cache = try await TestCache()
             // A thousand members of a mebibyte each.
             let member = Data(count: 1 << 20).compressed()
             let bomb = Data((0..<1024).map { _ in member }.joined())

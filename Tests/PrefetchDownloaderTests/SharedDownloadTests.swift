@@ -2,6 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import HTTPTestServer
 import PrefetchCaching
+import Synchronization
 import Testing
 
 @testable import PrefetchDownloading
@@ -123,20 +124,20 @@ import Testing
     }
 
     @Test func neverMoreTransfersThanConfigured() async throws {
-        let busy = Busy()
+        let busy = Mutex((count: 0, most: 0))
         let gate = Gate()
         let server = try HTTPTestServer { request in
-            busy.begin()
+            busy.withLock { $0 = ($0.count + 1, max($0.most, $0.count + 1)) }
             return TestAnswer(200, body: Data("x".utf8)).after(0) {
-                if busy.count >= 2 { gate.open() }
+                if busy.withLock(\.count) >= 2 { gate.open() }
                 gate.wait()
-                busy.end()
+                busy.withLock { $0.count -= 1 }
             }
         }
         let downloads = cache.downloader { $0.transfersPerHost = 2 }
             .prefetch(try (0..<12).map { DownloadRequest(server.url(), try ItemKey("\($0)")) })
         for download in downloads { #expect(await download.outcome.isStored) }
-        #expect(busy.most == 2)
+        #expect(busy.withLock(\.most) == 2)
     }
 }
 
