@@ -51,8 +51,20 @@ public struct RepairReport: Hashable, Sendable {
         public let error: CacheError
     }
 
+    /// A file that stays without the mark that excludes it from backups.
+    public struct Skipped: Hashable, Sendable {
+        /// The location of the file.
+        public let location: AreaPath
+        /// The key of the item.
+        public let key: ItemKey
+        /// Why it is taken for its user's own.
+        public let reason: String
+    }
+
     /// The repairs, in order.
     public internal(set) var steps: [Step] = []
+    /// The files that stay without their mark, since they are not, or no longer, what was opened.
+    public internal(set) var skipped: [Skipped] = []
     /// What could not be inspected or repaired.
     public internal(set) var failures: [Failure] = []
 }
@@ -71,6 +83,10 @@ final class RepairLog {
         _ action: RepairReport.Action, _ location: AreaPath, key: ItemKey? = nil, _ remark: String? = nil
     ) {
         report.steps.append(.init(action: action, location: location, key: key, remark: remark))
+    }
+
+    func skip(_ location: AreaPath, _ key: ItemKey, _ reason: String) {
+        report.skipped.append(.init(location: location, key: key, reason: reason))
     }
 
     func note(_ failure: CacheError, _ location: AreaPath) {

@@ -74,7 +74,9 @@ extension Engine {
             let file = try files.openWithoutAccessTime(entry, in: folder)
         else { return false }
         defer { environment.fileSystem.close(file) }
-        guard try destinations.onDestination(entry, files.isUnchanged(file, of: entry)) else { return false }
+        guard try destinations.onDestination(entry, files.judge.isUntouched(file, of: entry)) else {
+            return false
+        }
         return try promoter.sharer(of: files.attributes(of: file).identity, with: entry) == nil
     }
 

@@ -90,34 +90,44 @@ extension CatalogTransaction {
     /// are cached, within these bounds. Each takes about 100 bytes of the catalog.
     private static var departed: ClosedRange<Int64> { 100...2000 }
 
-    /// How many declined items are remembered: the last ones.
+    /// How many declined items, and others that were missed, are remembered: the last ones.
     private static var declined: Int64 { 2000 }
 
     /// Remembers an item that was refused for its worth. Each is counted once as long as it is remembered.
     func noteDeclined(_ key: ItemKey, _ item: Declined) throws {
-        try change(
-            "INSERT OR IGNORE INTO declined (hash, source, time) VALUES (?, ?, ?)",
-            [key.hash.data, item.source, item.time])
-        guard database.changesCount > 0 else { return }
+        let isKnown = try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT 1 FROM declined WHERE hash = ? AND time <> 0"),
+            arguments: [key.hash.data])
+        guard isKnown == nil else { return }
+        try remember(key, item)
         changes.note(
             UsageEvent(kind: .declined, key: key.string, source: item.source, storedAt: item.time))
+    }
+
+    /// - Parameter item: With the time 0 for one that was missed.
+    private func remember(_ key: ItemKey, _ item: Declined) throws {
+        try change(
+            "INSERT OR REPLACE INTO declined (hash, source, time) VALUES (?, ?, ?)",
+            [key.hash.data, item.source, item.time])
         try change("DELETE FROM declined WHERE rowid <= last_insert_rowid() - ?", [Self.declined])
     }
 
     /// Notes that an item was looked for and not found so many times.
     func noteMissed(_ key: ItemKey, count: Int64) throws {
-        func forget(_ sql: String) throws -> Row? {
+        func fetch(_ sql: String) throws -> Row? {
             try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [key.hash.data])
         }
-        let departed = try forget(
+        let departed = try fetch(
             "DELETE FROM departed WHERE hash = ? RETURNING source, storedAt, contentLength")
-        let declined = try forget("DELETE FROM declined WHERE hash = ? RETURNING source, time")
-        let row = departed ?? declined
+        let row = try departed ?? fetch("SELECT source, time FROM declined WHERE hash = ?")
+        let source: String = try row?.value(0) ?? ""
+        let storedAt: Int64? = try row?.value(1)
         changes.note(
             UsageEvent(
-                kind: .missed(count: count, wasStored: departed != nil), key: key.string,
-                source: try row?.value(0) ?? "", contentBytes: try departed?.value(2) ?? 0,
-                storedAt: try row?.value(1)))
+                kind: .missed(count: count, wasStored: departed != nil), key: key.string, source: source,
+                contentBytes: try departed?.value(2) ?? 0, storedAt: storedAt == 0 ? nil : storedAt))
+        // The next miss is one of the same source, but no first one: it has neither a size nor a time.
+        if row != nil { try remember(key, Declined(source: source, time: 0)) }
     }
 
     /// The hashes of the items that are remembered as stored and left unused, at most 2000.

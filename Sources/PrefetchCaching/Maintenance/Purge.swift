@@ -49,7 +49,7 @@ extension Engine {
         let purged = PurgeReport.File(
             key: entry.key, location: entry.location,
             fileBytes: bundle == nil ? found.length : entry.contentBytes, lastUsedAt: lastUse)
-        guard try destinations.onDestination(entry, files.isUnchanged(file, of: entry)) else {
+        guard try destinations.onDestination(entry, files.judge.isUntouched(file, of: entry)) else {
             return report.changed.append(purged)
         }
         guard try promoter.sharer(of: found.identity, with: entry) == nil else {

@@ -344,8 +344,13 @@ extension Repair {
             let file = try engine.files.openWithoutAccessTime(entry, in: folder)
         else { return }
         defer { fileSystem.close(file) }
-        guard try onFiles(engine.files.hasLostMark(file, of: entry)) else { return }
-        try renewMark(of: file, at: place, key: entry.key)
+        guard try onFiles(engine.files.isUnmarked(file, of: entry)) else { return }
+        switch try onFiles(engine.files.judge.verdict(on: file, of: entry)) {
+        case .untouched: try renewMark(of: file, at: place, key: entry.key)
+        case .changed: log.skip(place, entry.key, "its content is not what was opened: backups keep it")
+        case .replaced:
+            log.skip(place, entry.key, "another file has taken its place: backups keep it")
+        }
     }
 
     private func renewMark(of file: Descriptor, at place: AreaPath, key: ItemKey?) throws(CacheError) {

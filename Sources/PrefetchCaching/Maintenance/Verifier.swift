@@ -230,19 +230,29 @@ final class Verifier: Sendable {
         guard attributes.kind == entry.kind else { return .modified }
         guard !entry.parts.isEmpty else {
             if attributes.length == entry.contentBytes, try checksum(of: file) == entry.contentChecksum {
-                return nil
+                return try verdict(onWholeContentOf: file, entry)
             }
             return try isUntouched(file, entry) ? .damaged(.damaged(.chunkContent)) : .modified
         }
         let bundle = BundleFolder(file, entry.parts, fileSystem)
         guard let checksum = try checksum(bundle.forEachPiece) else { return .modified }
-        if checksum == entry.contentChecksum { return nil }
+        if checksum == entry.contentChecksum { return try verdict(onWholeContentOf: file, entry) }
         let isUntouched = try isUntouched(file, entry)
         let areUntouched = try onFiles(
             bundle.forEachFile { part, _ throws(FileSystemError) in
                 isHandedOver(try fileSystem.attributes(of: part), entry)
             })
         return isUntouched && areUntouched ? .damaged(.damaged(.chunkContent)) : .modified
+    }
+
+    /// - Returns: `nil` unless another file has taken the place of the one that was promoted.
+    private func verdict(onWholeContentOf file: Descriptor, _ entry: LedgerEntry) throws(CacheError)
+        -> VerificationFinding.Verdict?
+    {
+        guard entry.origin == .written, try onFiles(!engine.files.judge.isItself(file, of: entry)) else {
+            return nil
+        }
+        return .modified
     }
 
     private func checksum(of file: Descriptor) throws(CacheError) -> UInt64? {

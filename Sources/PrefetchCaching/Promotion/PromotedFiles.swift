@@ -19,6 +19,7 @@ final class PromotedFiles: Sendable {
 
     private var fileSystem: any FileSystem { environment.fileSystem }
     var removal: CautiousRemoval { CautiousRemoval(fileSystem: fileSystem) }
+    var judge: FileJudge { FileJudge(root: destinations.support.root) }
 
     // MARK: What is there
 
@@ -56,15 +57,6 @@ final class PromotedFiles: Sendable {
 
     func attributes(of name: FilePath, in folder: Directory) throws(CacheError) -> FileAttributes? {
         try onFiles(fileSystem.attributes(of: name, in: folder.descriptor))
-    }
-
-    /// Whether a file is the one that was written for an entry, rather than one that was there before or that the user
-    /// put in its place.
-    func isOurs(_ file: Descriptor, by entry: LedgerEntry) throws(FileSystemError) -> Bool {
-        guard entry.origin != .adopted, try fileSystem.attributes(of: file).identity.inode == entry.inode
-        else { return false }
-        guard let birthTime = entry.birthTime else { return entry.origin == .written }
-        return try fileSystem.birthTime(of: file) == birthTime
     }
 
     /// The file under the entry's name, before it was read, if it holds exactly the content of the item.
@@ -188,19 +180,16 @@ final class PromotedFiles: Sendable {
                 entry, destinations.support.isExcluded(entry.folder, in: entry.area))
         else { return }
         _ = try withFile(of: entry, in: folder) { file throws(FileSystemError) in
-            guard try BackupMark(fileSystem: fileSystem).policy(of: file) != entry.backup,
-                try isOurs(file, by: entry)
-            else { return }
+            guard try BackupMark(fileSystem: fileSystem).policy(of: file) != entry.backup else { return }
+            if try !judge.isRecorded(file, by: entry), try !judge.isUntouched(file, of: entry) { return }
             if try mark(file, entry.backup) { try fileSystem.synchronize(file) }
         }
     }
 
-    /// Whether a file that was written for an entry and not changed since is in backups, although the entry excludes it.
-    func hasLostMark(_ file: Descriptor, of entry: LedgerEntry) throws(FileSystemError) -> Bool {
-        guard try BackupMark(fileSystem: fileSystem).policy(of: file) == .include,
-            try !destinations.support.isExcluded(entry.folder, in: entry.area)
-        else { return false }
-        return try isUnchanged(file, of: entry)
+    /// Whether a file is in backups, although its entry excludes it: one that is not what was promoted any more belongs there.
+    func isUnmarked(_ file: Descriptor, of entry: LedgerEntry) throws(FileSystemError) -> Bool {
+        guard try BackupMark(fileSystem: fileSystem).policy(of: file) == .include else { return false }
+        return try !destinations.support.isExcluded(entry.folder, in: entry.area)
     }
 
     /// Whether a file without a mark can get one, which is found out before all of it is read.
@@ -208,19 +197,6 @@ final class PromotedFiles: Sendable {
         let mark = BackupMark(fileSystem: fileSystem)
         guard try mark.policy(of: file) == .include else { return false }
         return try mark.isChangeable(on: file)
-    }
-
-    /// Whether an open file, or the folder of a bundle, was written for an entry and has just the content that was written.
-    func isUnchanged(_ file: Descriptor, of entry: LedgerEntry) throws(FileSystemError) -> Bool {
-        guard try isOurs(file, by: entry) else { return false }
-        guard entry.parts.isEmpty else {
-            let bundle = BundleFolder(file, entry.parts, fileSystem)
-            guard try bundle.photograph() != nil else { return false }
-            return try bundle.contentChecksum() == entry.contentChecksum
-        }
-        let attributes = try fileSystem.attributes(of: file)
-        guard attributes.kind == .regular, attributes.length == entry.contentBytes else { return false }
-        return try fileSystem.contentChecksum(of: file) == entry.contentChecksum
     }
 
     /// Includes in backups a file that was written for other keys, which exclude it, and that this entry includes.
@@ -233,7 +209,7 @@ final class PromotedFiles: Sendable {
         guard !others.isEmpty else { return [] }
         return try withFile(of: entry, in: folder) { file throws(FileSystemError) in
             var changes: [LedgerChange] = []
-            for other in others where try isOurs(file, by: other) {
+            for other in others where try judge.isItself(file, of: other) {
                 var included = other
                 included.backup = .include
                 changes.append(LedgerChange(old: other, new: included))
@@ -304,7 +280,9 @@ final class PromotedFiles: Sendable {
                 try destinations.support.renewExclusion(above: entry.folder, in: entry.area)
                 try fileSystem.withFile(entry.name.path, in: folder.descriptor, entry.examiningMode) {
                     file throws(FileSystemError) in
-                    if try isMarkable(file, of: entry), try hasLostMark(file, of: entry) {
+                    if try isMarkable(file, of: entry), try isUnmarked(file, of: entry),
+                        try judge.isUntouched(file, of: entry)
+                    {
                         try mark(file, .exclude)
                     }
                     guard let last = try fileSystem.accessTime(of: file), last < now - Self.dayInNanoseconds

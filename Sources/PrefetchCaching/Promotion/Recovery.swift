@@ -173,7 +173,7 @@ struct Recovery: Sendable {
                 guard try fileSystem.attributes(of: opened).identity == file.identity else {
                     return false
                 }
-                return try files.isOurs(opened, by: intent)
+                return try files.judge.isRecorded(opened, by: intent)
             }
         } catch {
             guard error.isNotFound || error.isNotRegularFile else {

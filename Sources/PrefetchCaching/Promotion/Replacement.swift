@@ -34,7 +34,7 @@ struct Replacement: Sendable {
         let bundle = old.parts.isEmpty ? nil : BundleFolder(file, old.parts, fileSystem)
         let found = try files.attributes(of: file)
         let photograph = try onFiles(bundle?.photograph()) ?? []
-        guard try destinations.onDestination(old, files.isUnchanged(file, of: old)),
+        guard try destinations.onDestination(old, files.judge.isUntouched(file, of: old)),
             try !isShared(found.identity)
         else { return nil }
 
@@ -177,7 +177,7 @@ struct Replacement: Sendable {
             let file = try files.openWithoutAccessTime(new, in: folder)
         else { return false }
         defer { fileSystem.close(file) }
-        return try destinations.onDestination(new, files.isOurs(file, by: new))
+        return try destinations.onDestination(new, files.judge.isRecorded(file, by: new))
     }
 
     /// Whether what is in staging has the content of the older version.

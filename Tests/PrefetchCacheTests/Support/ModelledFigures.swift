@@ -20,7 +20,7 @@ struct ModelledFigures {
     var items: [String: Item] = [:]
     /// The sources of the keys that the user has files of.
     private(set) var promoted: [String: String] = [:]
-    /// The sources of the keys whose last item left unused, and that were not wanted since.
+    /// The sources of the keys of which an item left unused.
     private var departed: [String: String] = [:]
 
     mutating func add(_ count: Int64 = 1, to metric: PrefetchFigures.Metric, of source: String) {
@@ -82,7 +82,7 @@ struct ModelledFigures {
             let hasExpired = item.isSpoilt != .purged && item.hasExpired(at: time)
             leave(key, because: hasExpired ? .expired : item.isSpoilt ?? .purged)
         }
-        add(to: .missed, of: departed.removeValue(forKey: key) ?? "")
+        add(to: .missed, of: departed[key] ?? "")
     }
 
     /// Everything has gone, and with it what the cache remembers of what had left before.
