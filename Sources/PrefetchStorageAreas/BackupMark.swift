@@ -238,20 +238,13 @@ package enum CacheDirectoryTag {
 
     /// Whether a folder has a valid tag: a regular file that begins with the signature. A symbolic link is none, as the
     /// specification says, although some programs follow it.
-    package static func isTagged(
-        _ directory: Descriptor, of fileSystem: any FileSystem, followingLinks: Bool = false
-    ) throws(FileSystemError) -> Bool {
-        let kind = try fileSystem.attributes(of: name, in: directory)?.kind
-        guard kind == .regular || followingLinks && kind == .symbolicLink else { return false }
-        let mode = kind == .regular ? OpenMode.readWithoutAccessTime : .readFollowingLinksWithoutWaiting
-        do {
-            return try fileSystem.withFile(name, in: directory, mode) { file throws(FileSystemError) in
-                try fileSystem.bytes(of: file, count: signature.count) == signature
-            }
-        } catch {
-            // A link to nowhere, or to a folder.
-            guard kind == .symbolicLink, error.isNotFound || error.isNotRegularFile else { throw error }
-            return false
+    package static func isTagged(_ directory: Descriptor, of fileSystem: any FileSystem)
+        throws(FileSystemError) -> Bool
+    {
+        guard try fileSystem.attributes(of: name, in: directory)?.kind == .regular else { return false }
+        return try fileSystem.withFile(name, in: directory, .readWithoutAccessTime) {
+            file throws(FileSystemError) in
+            try fileSystem.bytes(of: file, count: signature.count) == signature
         }
     }
 }

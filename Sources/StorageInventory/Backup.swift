@@ -2,53 +2,7 @@ internal import PrefetchCaching
 internal import PrefetchStorageAreas
 package import SystemPackage
 
-/// What takes the backup, and with it which exclusions count.
-///
-/// The raw values are arguments of `cachectl`. Which marks a tool knows is not documented by all of them: tests compare
-/// the predictions with real archives.
-package enum BackupTool: String, Sendable, Hashable, CaseIterable {
-    /// The platform's own backup, or on Linux, which has none, one that honours every mark and tag.
-    case system
-    /// GNU tar with `--exclude-caches`.
-    case tar
-    /// restic with `--exclude-caches`.
-    case restic
-    /// BorgBackup with `--exclude-caches --keep-exclude-tags --exclude-nodump`.
-    case borg
-    /// A tool that copies every file.
-    case none
-
-    /// The exclusions that the tool honours.
-    package var honoured: Exclusions {
-        switch self {
-        case .system: [.area, .cacheTag, .noDump, .xdgAttribute, .appleAttribute]
-        case .tar, .restic: .cacheTag
-        case .borg: [.cacheTag, .noDump]
-        case .none: []
-        }
-    }
-
-    /// Whether a `CACHEDIR.TAG` that is a symbolic link to a valid one counts.
-    var followsLinkedTags: Bool { self == .restic || self == .borg }
-}
-
 extension FileInventory {
-    /// The absolute paths that a backup should leave out, for tools that know neither marks nor areas, outermost only. Of
-    /// a folder with a `CACHEDIR.TAG` they are those of the content, as the tag does not exclude itself.
-    ///
-    /// - Complexity: O(*n*) in the number of files and folders.
-    package var excludedPaths: [FilePath] {
-        let outermost = outermostFolders { _, folder in
-            guard folder.isTagged, parent(of: folder)?.exclusions.isEmpty != false else {
-                return !folder.exclusions.isEmpty
-            }
-            return !folder.exclusions.subtracting(.cacheTag).isEmpty
-        }
-        let inFolders = folders.indices.filter { outermost[$0] == $0 }
-        let single = files.filter { !$0.isBackedUp && outermost[$0.folder] == nil }
-        return inFolders.map(absolutePath(ofFolder:)) + single.map(absolutePath(of:))
-    }
-
     /// Each reason why backups exclude a file, with the path of the outermost folder that has the mark or the tag. No path
     /// means that the file itself has it, or that the area decides.
     package func exclusionOrigins(of file: InventoryFile) -> [(exclusion: Exclusions, folder: FilePath?)] {

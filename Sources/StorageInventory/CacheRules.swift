@@ -70,8 +70,10 @@ extension Checkup {
         let files = self.files {
             $0.kind == .promoted && $0.isBackedUp && $0.areMarksKnown && !$0.isBackupIntended
         }
-        for index in files {
-            report([index], "it was opened with the policy to exclude it from backups")
+        for index in files where entry(of: index)?.backup != .include {
+            // What became its user's belongs in backups, and `cachectl repair` leaves it there, too.
+            guard verdict(on: index) == .untouched, irreplaceability(of: index) == nil else { continue }
+            report([index], "backups contain it, though it was opened to be excluded from them")
         }
         for (number, folder) in inventory.folders.enumerated()
         where folder.role == .staging && folder.exclusions.isEmpty && folder.areMarksKnown

@@ -41,6 +41,8 @@ package struct Checkup {
     private var findings: [Finding] = []
     private var problems: [FileInventory.Problem] = []
     private var claimed: Set<Int> = []
+    /// By the place of their entries in the ledger.
+    private var verdicts: [Int: FileJudge.Verdict?] = [:]
     /// For each folder, the document that it is part of, such as `Novel.pages`, whose content is its own affair.
     let packages: [Int?]
     /// The types of files that the cache did not create. Everything in a package has the type of the package.
@@ -120,6 +122,26 @@ package struct Checkup {
             }
             return nil
         }
+    }
+
+    /// Whether an opened file is still what was opened, and the other files of a bundle; `nil` if that cannot be told.
+    mutating func verdict(on index: Int) -> FileJudge.Verdict? {
+        guard let number = file(index).facts?.ledgerEntry, let entry = inventory.ledger?.entries[number]
+        else { return nil }
+        if let known = verdicts[number] { return known }
+        var verdict: FileJudge.Verdict?
+        do {
+            let support = try inventory.openFolder(of: .applicationSupport, in: fileSystem)
+            if let judge = try support.flatMap(FileJudge.init),
+                let area = try inventory.openFolder(of: entry.location.area, in: fileSystem)
+            {
+                verdict = try judge.verdict(on: entry, in: area)
+            }
+        } catch {
+            note(error, at: inventory.path(of: file(index)))
+        }
+        verdicts[number] = .some(verdict)
+        return verdict
     }
 
     /// Whether a file still exists where the walk found it.

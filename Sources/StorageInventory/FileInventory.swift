@@ -165,12 +165,20 @@ package struct FileInventory: Sendable {
         file.facts?.ledgerEntry.flatMap { ledger?.entries[$0] }
     }
 
-    /// Whether a path is that of a folder: as a container has it, or one that the system knows.
-    package func hasFolder(at path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) -> Bool {
+    /// Where the file of an entry belongs, or the folder of a bundle: as a container has it.
+    package func path(of entry: LedgerEntry) -> FilePath {
+        entry.location.area.folderInContainer.pushing(entry.location.relative)
+    }
+
+    /// The folder at a path, as a container has it, or one that the system knows.
+    ///
+    /// - Returns: Its path as a container has it; `nil` when there is no folder.
+    package func folder(at path: FilePath, in fileSystem: any FileSystem) throws(FileSystemError) -> FilePath?
+    {
         let normal = path.lexicallyNormalized()
-        if folders.indices.contains(where: { self.path(ofFolder: $0) == normal }) { return true }
-        guard let identity = try Self.identity(ofFolder: path, in: fileSystem) else { return false }
-        return folders.contains { $0.attributes.identity == identity }
+        if folders.indices.contains(where: { self.path(ofFolder: $0) == normal }) { return normal }
+        guard let identity = try Self.identity(ofFolder: path, in: fileSystem) else { return nil }
+        return folders.indices.first { folders[$0].attributes.identity == identity }.map(path(ofFolder:))
     }
 
     /// Takes an inventory of a container or an application without modifying anything. Blocks a running app at most
@@ -264,13 +272,10 @@ package struct InventoryPlace: Sendable {
     package let areas: StorageAreas
     /// The container, which is examined completely; `nil` for an application, of which only the areas are examined.
     package let container: FilePath?
-    /// What takes the backup that is predicted.
-    package let backupTool: BackupTool
 
-    package init(areas: StorageAreas, container: FilePath?, backupTool: BackupTool = .system) {
+    package init(areas: StorageAreas, container: FilePath?) {
         self.areas = areas
         self.container = container
-        self.backupTool = backupTool
     }
 
     /// Whether the platform's backup depends on areas. For an application on Linux, it depends on marks and tags only.

@@ -25,10 +25,16 @@ package enum Remedy: Hashable, Sendable {
 /// A comment says what each command is for. What a script cannot do, or must not, is a comment as well. No command replaces
 /// anything, and none of the cache's own files is moved.
 package struct FixScript {
-    private static let functions = """
+    private static let head = """
         #!/bin/sh
-        # Quit the app, read this, and run it: sh FILE FOLDER
-        discarded=${1:?name a folder outside the container, for what is taken out: sh FILE FOLDER}
+        # Quit the app, read this, and run it: sh FILE
+        # What is taken out goes to this folder, or to another one that is named: sh FILE FOLDER
+        discarded=
+        """
+
+    private static let functions = """
+
+        discarded=${1:-$discarded}
         status=0
 
         move() { # FILE TARGET
@@ -86,7 +92,11 @@ package struct FixScript {
     private init(of inventory: FileInventory, in fileSystem: any FileSystem) {
         self.inventory = inventory
         self.fileSystem = fileSystem
-        script = Array(Self.functions.utf8)
+        // Beside the container, in which it would be found again.
+        let place = inventory.place
+        let folder = (place.container ?? place.areas.applicationSupport).lexicallyNormalized()
+        let discarded = FilePath(bytes: folder.bytes + Array(".discarded".utf8))
+        script = Array(Self.head.utf8) + Self.quoted(discarded) + Array(Self.functions.utf8)
     }
 
     private mutating func add(_ finding: Finding) throws {

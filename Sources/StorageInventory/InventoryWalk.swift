@@ -25,15 +25,12 @@ struct InventoryWalk {
     let fileSystem: any FileSystem
     private var frames: [Frame] = []
     private let inner: [FilePath: Area]
-    /// The exclusions that count; no others are recorded.
-    private let honoured: Exclusions
     private var counted: Set<FileAttributes.Identity> = []
 
     init(_ inventory: FileInventory, _ fileSystem: any FileSystem) {
         self.inventory = inventory
         self.fileSystem = fileSystem
         inner = inventory.place.inner
-        honoured = inventory.place.backupTool.honoured
     }
 
     /// Walks a folder that is not yet in the inventory, recursively.
@@ -107,8 +104,8 @@ struct InventoryWalk {
         let number = inventory.folders.count - 1
         let entries: [DirectoryEntry]
         do {
-            if inventory.folders[number].exclusions.isEmpty, !honoured.isDisjoint(with: .marks) {
-                let marks = try marks(of: handle.descriptor)
+            if inventory.folders[number].exclusions.isEmpty {
+                let marks = try Exclusions(markedOn: handle.descriptor, in: fileSystem)
                 inventory.folders[number].exclusions = marks
                 inventory.folders[number].isExcludedItself = !marks.isEmpty
             }
@@ -142,9 +139,7 @@ struct InventoryWalk {
                 name.lastComponent.flatMap { outer?.role?.child($0) }
             }
         var exclusions = outer?.exclusions.subtracting(.area) ?? []
-        if honoured.contains(.area), inventory.place.isBackupDecidedByArea, let area,
-            area.promise.backup != .backedUp
-        {
+        if inventory.place.isBackupDecidedByArea, let area, area.promise.backup != .backedUp {
             exclusions.insert(.area)
         }
         inventory.folders.append(
@@ -160,13 +155,8 @@ struct InventoryWalk {
 
     private mutating func readTag(in folder: Directory, _ number: Int) {
         do {
-            guard
-                try CacheDirectoryTag.isTagged(
-                    folder.descriptor, of: fileSystem,
-                    followingLinks: inventory.place.backupTool.followsLinkedTags)
-            else { return }
+            guard try CacheDirectoryTag.isTagged(folder.descriptor, of: fileSystem) else { return }
             inventory.folders[number].isTagged = true
-            guard honoured.contains(.cacheTag) else { return }
             if inventory.folders[number].exclusions.isEmpty {
                 inventory.folders[number].isExcludedItself = true
             }
@@ -201,11 +191,11 @@ struct InventoryWalk {
         if isTag, inventory.parent(of: outer)?.exclusions.contains(.cacheTag) != true {
             file.exclusions.remove(.cacheTag)
         }
-        if file.exclusions.isEmpty, isRegular, !honoured.isDisjoint(with: .marks) {
+        if file.exclusions.isEmpty, isRegular {
             do {
                 file.exclusions = try fileSystem.withFile(
                     path, in: folder.descriptor, .readWithoutAccessTime
-                ) { file throws(FileSystemError) in try marks(of: file) }
+                ) { file throws(FileSystemError) in try Exclusions(markedOn: file, in: fileSystem) }
             } catch {
                 file.areMarksKnown = false
                 if !error.isNotFound { note(error, at: number, path) }
@@ -220,10 +210,6 @@ struct InventoryWalk {
         default: break
         }
         return attributes.kind
-    }
-
-    private func marks(of file: Descriptor) throws(FileSystemError) -> Exclusions {
-        try Exclusions(markedOn: file, in: fileSystem).intersection(honoured)
     }
 
     private mutating func attributes(of name: FilePath, in number: Int, _ folder: Directory)

@@ -54,7 +54,7 @@ extension Checkup {
         }
     }
 
-    private func recordedRecoverability(of index: Int) -> Recoverability {
+    private mutating func recordedRecoverability(of index: Int) -> Recoverability {
         switch entry(of: index)?.regenerable {
         case .download?: return .recoverable("the manifest says that it can be downloaded again")
         case .derive?: return .recoverable("the manifest says that it can be made again")
@@ -80,12 +80,14 @@ extension Checkup {
     }
 
     /// Whether a document is no longer what was downloaded.
-    private func isChanged(_ index: Int, since entry: LedgerEntry) -> Bool {
+    private mutating func isChanged(_ index: Int, since entry: LedgerEntry) -> Bool {
         let file = file(index)
         guard let type = type(of: index), type.isDocument || type == .text && file.isVisible else {
             return false
         }
-        return file.length != entry.contentBytes || file.modified - Self.patience > entry.openedAt
+        if file.length != file.facts?.contentBytes { return true }
+        // A copy of a container may have times of its own.
+        return file.modified - Self.patience > entry.openedAt && verdict(on: index) == .changed
     }
 
     private mutating func hasAddress(_ index: Int) -> Bool {

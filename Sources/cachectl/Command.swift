@@ -139,13 +139,13 @@ extension CacheCommand {
     /// - Parameter body: Returns whether there was anything under the key.
     /// - Returns: The keys under which there was nothing, and the failure.
     func each(of keys: [ItemKey], _ body: (ItemKey) async throws -> Bool) async -> (
-        unknown: [String], failure: (any Error)?
+        unknown: [ItemKey], failure: (any Error)?
     ) {
-        var unknown: [String] = []
+        var unknown: [ItemKey] = []
         var seen: Set<ItemKey> = []
         for key in keys where seen.insert(key).inserted {
             do {
-                if try await !body(key) { unknown.append("'\(key)'") }
+                if try await !body(key) { unknown.append(key) }
             } catch {
                 return (unknown, error)
             }
@@ -160,4 +160,9 @@ extension CacheCommand {
             return .failure(error)
         }
     }
+}
+
+extension [ItemKey] {
+    /// `'a', 'b'`
+    var quoted: String { map { "'\($0)'" }.joined(separator: ", ") }
 }

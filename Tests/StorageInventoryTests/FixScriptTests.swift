@@ -21,8 +21,8 @@ import Testing
     }
 
     private func script(_ arguments: String...) throws -> String {
-        let outcome = try BuiltTool.run(["inventory", "--check", "--fix-script"] + arguments, on: container)
-        #expect(outcome.status == 1, "\(outcome.output)")
+        let outcome = try BuiltTool.run(["inventory", "--fix-script"] + arguments, on: container)
+        #expect(outcome.status == 0, "\(outcome.output)")
         return outcome.output
     }
 
@@ -53,6 +53,36 @@ import Testing
         #expect(try run(script))
         let mended = Set(Self.mendable.map(\.rule))
         #expect(try found().sorted() == RuleTests.faults.map(\.rule).filter { !mended.contains($0) }.sorted())
+    }
+
+    /// What the promotion recorded decides, and what the manifest says outweighs it: no script undoes another.
+    @Test(arguments: ["changed", "include", "false"], [true, false])
+    func anOpenedFileHasOneFate(_ reason: String, isMarked: Bool) async throws {
+        let path = "Documents/Paper.pdf"
+        let item = ItemMetadata(key: "paper", destination: .documents("Paper.pdf", backup: .exclude))
+        try await container.open([(item, content("paper"))])
+        if reason == "changed" { try write("my own words", to: path) }
+        try container.mark(isMarked ? .exclude : .include, path)
+        var manifest: [String] = []
+        if reason != "changed" {
+            let says = reason == "include" ? (#""include""#, #""download""#) : (#""system""#, reason)
+            let text = """
+                {"version": 1, "entries": [{"path": "\(path)", "what": "Papers", "why": "Read.",
+                "area": "documents", "backup": \(says.0), "regenerable": \(says.1)}]}
+                """
+            let file = work.path.appending("storage.json").string
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            manifest = ["--manifest", file]
+        }
+        func check() throws -> String {
+            try BuiltTool.run(["inventory", "--check"] + manifest, on: container).output
+        }
+        let found = try check().split(separator: "\n").filter { $0.contains(": \(path): ") }
+        #expect(found.count == (isMarked ? 1 : 0), "\(found)")
+        try run(BuiltTool.run(["inventory", "--check", "--fix-script"] + manifest, on: container).output)
+        #expect(try !check().contains(": \(path): "))
+        let file = try #require(try container.inventory().files.first { $0.name.string == "Paper.pdf" })
+        #expect(file.isBackedUp)
     }
 
     /// A mark that an earlier script has set must not make the next one take the file out.

@@ -65,7 +65,6 @@ import Testing
         capacity --free 1MB
         trim
         stats --since 30d --by source
-        stats --openmetrics
         stats --reset --yes
         events --since 1h --key a --source feed --kind stored
         verify --sample 2 --seed 1 --repair
@@ -77,20 +76,16 @@ import Testing
         evict --all
         migrate --from @old --as cached --to documents --source old --key-prefix old/ --dry-run
         migrate --from @old --as documents --backup include --dry-run
-        report --html @report.html
-        watch --interval 100ms --count 1
         inventory --files --area documents --kind promoted --source feed --larger-than 1 --older-than 0s
-        inventory --backup-tool restic
         inventory --rules
-        inventory --exclude-list
         inventory --draft-manifest
         """)
 
     private static let checks = lines(
         """
         show Documents --manifest @storage.json → notFound
-        inventory --check --sarif --manifest @storage.json --unused-for 1d --plist @Info.plist → found
-        inventory --check --fix-script → found
+        inventory --check --manifest @storage.json --unused-for 1d --plist @Info.plist → found
+        inventory --fix-script
         inventory --check --ignore nothing-like-this → usage
         list --nothing → usage
         fetch http://127.0.0.1:1/ --key j --tries 1 → unavailable

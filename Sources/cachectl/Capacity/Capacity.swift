@@ -5,8 +5,8 @@ struct CapacityCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "capacity", abstract: "Shows how much of its volume the cache may take.",
         discussion: """
-            U + A is the space that is the cache's own or available: items, work under way and free space. \
-            Sizes are rounded; --json prints exact bytes.
+            U + A is the space that is the cache's own or available: items, work under way and free space. What is \
+            charged is what files take of the volume: whole blocks, and 512 bytes for the name of each. Sizes are rounded; --json prints exact bytes.
 
             EXAMPLES:
               # Show how the budget is computed

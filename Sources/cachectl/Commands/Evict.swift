@@ -4,7 +4,7 @@ internal import PrefetchCaching
 struct Evict: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict",
-        abstract: "Removes items; the files of opened items stay.",
+        abstract: "Evicts items; the files of opened items stay.",
         usage: """
             cachectl evict <key> … [--dry-run]
             cachectl evict --all | --bytes <size> | --to-bytes <size> [--dry-run]
@@ -13,10 +13,11 @@ struct Evict: CacheCommand {
         discussion: """
             Items that an app has pinned, or is reading or opening, stay unless they are named; a reader can \
             finish reading an item that is evicted. The coldest items are evicted first. With several of --source, \
-            --older-than and --to-bytes, only items that match all of them are evicted.
+            --older-than and --to-bytes, only items that match all of them are evicted. An item is charged against the \
+            budget what its file takes of the volume: whole blocks, and 512 bytes for its name.
 
             EXAMPLES:
-              # Remove two items
+              # Evict two items
               cachectl evict old-1 old-2 --app org.example.app
               # Make room, the coldest items first
               cachectl evict --bytes 100MB --app org.example.app
@@ -128,10 +129,21 @@ struct Evict: CacheCommand {
             ["evicted": evicted, "dryRun": dryRun],
             evicted.map { "\(dryRun ? "would evict" : "evicted") \($0)" }, isConfirmation: !dryRun)
         if let failure { throw failure }
-        guard unknown.isEmpty else {
-            let list = unknown.joined(separator: ", ")
-            throw CommandFailure(.notFound, "there is no item \(list); 'cachectl list' shows what there is")
-        }
+        guard !unknown.isEmpty else { return }
+        let open = try await cache.promotedFiles().map(\.key)
+        let (opened, missing) = (unknown.filter(open.contains), unknown.filter { !open.contains($0) })
+        throw CommandFailure(
+            .notFound,
+            [
+                missing.isEmpty
+                    ? nil
+                    : "there is no item \(missing.quoted); 'cachectl list' shows what there is, and 'cachectl events "
+                        + "--key' what happened to a key",
+                opened.isEmpty
+                    ? nil
+                    : "\(opened.quoted) was opened, and its file is the user's: 'cachectl forget' forgets that, and "
+                        + "with --delete-file removes the file",
+            ].compactMap(\.self).joined(separator: "; "))
     }
 
     private func remove(_ key: ItemKey, from cache: PrefetchCache) async throws -> Bool {

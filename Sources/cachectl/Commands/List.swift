@@ -6,9 +6,8 @@ struct List: CacheCommand {
         commandName: "list",
         abstract: "Lists the cached items, or the opened files.",
         discussion: """
-            AGE is the time since an item was stored, and GOES-AFTER how much may still be stored before it has to go, \
-            as long as nothing is used or removed meanwhile. Under the policy value that changes with every \
-            look: 'cachectl show' says it for one item.
+            The first item is the next to be evicted, under the policy lru; 'cachectl show' says of one item how soon it \
+            goes and why. AGE is the time since an item was stored.
 
             --partials also lists, after the items, what was kept of interrupted ones. Items that are being written \
             are not listed. --opened lists the files of opened items instead, in the order in which they were first \
@@ -72,36 +71,19 @@ struct List: CacheCommand {
         var table = TextTable(
             opened
                 ? [.left, .right, .right, .left, .left, .left, .left]
-                : [.right, .right, .left, .right, .left, .right, .left, .left, .left])
+                : [.right, .right, .left, .right, .left, .left, .left, .left])
         table.add(
             opened
                 ? ["OPENED", "CONTENT", "NOW", "BACKUP", "AREA", "KEY", "PATH"]
-                : [
-                    "CONTENT", "STORED", "ENCODING", "AGE", "EXPIRES", "GOES-AFTER", "DESTINATION", "SOURCE",
-                    "KEY",
-                ])
+                : ["CONTENT", "STORED", "ENCODING", "AGE", "EXPIRES", "DESTINATION", "SOURCE", "KEY"])
         for entry in entries { table.add(entry.row(in: place, now: now)) }
         try output.print(table.lines)
     }
 
     private func entries(of cache: PrefetchCache) async throws -> [ListEntry] {
         if opened { return try await cache.promotedFiles().map(ListEntry.opened) }
-        let items = try await cache.items()
-        let partials = try await self.partials ? cache.partials() : []
-        let policy = try await cache.configuration().evictionPolicy
-        guard policy == .lru else {
-            return items.map { .item($0, goesAfter: nil) } + partials.map(ListEntry.partial)
-        }
-        // That of this policy is the order of eviction.
-        let (free, partialBytes) = try await (
-            cache.capacity().freeBytes, cache.statistics().partialBytes
-        )
-        // Partials go before any item.
-        var room = free + partialBytes
-        return items.map { item in
-            defer { room += item.chargedBytes }
-            return .item(item, goesAfter: room)
-        } + partials.map(ListEntry.partial)
+        let items = try await cache.items().map(ListEntry.item)
+        return try await items + (partials ? cache.partials().map(ListEntry.partial) : [])
     }
 
     private func chosen(of entries: [ListEntry]) -> [ListEntry] {
@@ -133,17 +115,14 @@ private struct ListEntry {
     let json: (Place) -> JSONObject
     private let cells: (_ age: String, _ expiry: String, Place) -> [String]
 
-    /// - Parameter goesAfter: The charged bytes that may still be stored before the item is evicted, if that is known.
-    static func item(_ item: CachedItem, goesAfter: Int64?) -> ListEntry {
+    static func item(_ item: CachedItem) -> ListEntry {
         ListEntry(
             key: item.key, source: item.source, contentBytes: item.contentBytes, since: item.storedAt,
-            expiresAt: item.expiresAt,
-            json: { item.json(in: $0).adding(["goesAfterBytes": goesAfter.orNull]) }
+            expiresAt: item.expiresAt, json: item.json
         ) { age, expiry, _ in
             [
                 Size.text(item.contentBytes), Size.text(item.storedBytes), item.encoding.name, age, expiry,
-                goesAfter.map(Size.text) ?? "–", item.destination?.text ?? "none", item.source,
-                item.key.string,
+                item.destination?.text ?? "none", item.source.orNone, item.key.string,
             ]
         }
     }
@@ -154,8 +133,8 @@ private struct ListEntry {
             since: partial.keptAt, expiresAt: partial.expiresAt, json: { _ in partial.json }
         ) { age, expiry, _ in
             [
-                Size.text(partial.contentBytes), Size.text(partial.storedBytes), "partial", age, expiry, "–",
-                partial.destination?.text ?? "none", partial.source, partial.key.string,
+                Size.text(partial.contentBytes), Size.text(partial.storedBytes), "partial", age, expiry,
+                partial.destination?.text ?? "none", partial.source.orNone, partial.key.string,
             ]
         }
     }
@@ -163,7 +142,7 @@ private struct ListEntry {
     static func opened(_ file: PromotedFile) -> ListEntry {
         ListEntry(
             key: file.key, source: file.provenance?.source, contentBytes: file.contentBytes,
-            since: file.openedAt, json: { file.json(in: $0) }
+            since: file.openedAt, json: file.json
         ) { _, _, place in
             [
                 Timestamp.text(milliseconds: file.openedAt), Size.text(file.contentBytes),

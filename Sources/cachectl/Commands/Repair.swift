@@ -8,8 +8,9 @@ struct Repair: CacheCommand {
         discussion: """
             Finishes or rolls back interrupted promotions; removes abandoned staged files and partials, emptied items \
             and quarantined ones; corrects the catalog to match the items; and restores lost marks on files that are \
-            excluded from backups. Files of others are not touched. The content of items is not read: use \
-            'cachectl verify' for that.
+            excluded from backups, also in a container that was copied. Files of others are not touched, nor opened \
+            ones that their user has changed or replaced: those that backups keep for that are listed. The content of \
+            items is not read: use 'cachectl verify' for that.
 
             EXAMPLES:
               # Show what would be done
@@ -45,12 +46,19 @@ struct Repair: CacheCommand {
     }
 
     private func lines(_ report: RepairReport, in place: Place) -> [String] {
-        if report.steps.isEmpty, report.failures.isEmpty { return ["nothing to repair"] }
+        if report.steps.isEmpty, report.failures.isEmpty, report.skipped.isEmpty {
+            return ["nothing to repair"]
+        }
         var table = TextTable([.left, .left])
         for step in report.steps {
             let remarks = [step.key.map { "'\($0)'" }, step.remark].compactMap(\.self)
             let remark = remarks.isEmpty ? "" : " (\(remarks.joined(separator: ", ")))"
             table.add([step.action.text(isDryRun: dryRun), place.relativePath(step.location) + remark])
+        }
+        for file in report.skipped {
+            table.add([
+                "left without mark", "\(place.relativePath(file.location)) ('\(file.key)', \(file.reason))",
+            ])
         }
         return table.lines
     }
@@ -65,7 +73,10 @@ struct Repair: CacheCommand {
         let failures: [JSONObject] = report.failures.map {
             ["path": place.relativePath($0.location), "error": $0.error.description]
         }
-        return ["dryRun": dryRun, "steps": steps, "failures": failures]
+        let skipped: [JSONObject] = report.skipped.map {
+            ["path": place.relativePath($0.location), "key": $0.key.string, "reason": $0.reason]
+        }
+        return ["dryRun": dryRun, "steps": steps, "skipped": skipped, "failures": failures]
     }
 }
 

@@ -49,6 +49,10 @@ struct Show: CacheCommand {
         let inventory = try FileInventory(
             of: InventoryPlace(areas: place.areas, container: place.container), in: LiveFileSystem())
         defer { inventory.problems.warn() }
+        if let key = try keyOfBundle(in: inventory), try await isShown(key, of: cache, at: place, to: output)
+        {
+            return
+        }
         guard let file = try file(in: inventory, place) else {
             try requireCache(in: place.areas)
             if let key { throw try await absence(of: key, in: cache) }
@@ -73,13 +77,19 @@ struct Show: CacheCommand {
         do { return try .parse(subject) } catch { return nil }
     }
 
+    /// The key of the item whose folder the subject is.
+    private func keyOfBundle(in inventory: FileInventory) throws -> ItemKey? {
+        guard let folder = try inventory.folder(at: .parse(subject), in: LiveFileSystem()) else { return nil }
+        return inventory.ledger?.entries.first { !$0.parts.isEmpty && inventory.path(of: $0) == folder }?.key
+    }
+
     private func file(in inventory: FileInventory, _ place: Place) throws -> InventoryFile? {
         let path = try FilePath.parse(subject)
         if path.isRelative, let file = inventory.file(at: path) { return file }
         // Not the path's text: it has no double slashes, but the URLs that keys often are do.
         if path.isText, let file = inventory.file(ofKey: subject) { return file }
         if let file = try inventory.file(onDisk: path, in: LiveFileSystem()) { return file }
-        let opened = inventory.ledger?.entries.first { place.relativePath($0.location) == path.string }
+        let opened = inventory.ledger?.entries.first { inventory.path(of: $0) == path }
         if let entry = opened {
             let time = Timestamp.text(milliseconds: entry.openedAt)
             throw CommandFailure(
@@ -87,7 +97,7 @@ struct Show: CacheCommand {
                 "the item '\(entry.key)' was opened at \(time), and its file has been moved or deleted; "
                     + "'cachectl list --opened' shows where it was")
         }
-        if try inventory.hasFolder(at: path, in: LiveFileSystem()) {
+        if try inventory.folder(at: path, in: LiveFileSystem()) != nil {
             throw CommandFailure(
                 .notFound,
                 "\(ArgumentBytes.shown(subject)) is a folder; give a file in it, which 'cachectl inventory --files' lists"
@@ -144,7 +154,7 @@ struct Show: CacheCommand {
         TextTable([
             "status": "cached",
             "key": item.key.string,
-            "source": item.source,
+            "source": item.source.orNone,
             "intent": item.intent.name,
             "content": Size.exactText(item.contentBytes),
             "stored": "\(Size.exactText(item.storedBytes)), \(item.encoding.name)",
@@ -166,7 +176,7 @@ struct Show: CacheCommand {
         TextTable([
             "status": "partial",
             "key": partial.key.string,
-            "source": partial.source,
+            "source": partial.source.orNone,
             "intent": partial.intent.name,
             "content": "\(Size.exactText(partial.contentBytes)) so far",
             "stored": Size.exactText(partial.storedBytes),
@@ -190,7 +200,7 @@ struct Show: CacheCommand {
             "backup": file.backup.name,
             "opened at": Timestamp.withAge(milliseconds: file.openedAt),
             "file": file.isAdopted.map { $0 ? "was there already" : "written by the cache" },
-            "source": file.provenance?.source,
+            "source": file.provenance?.source.orNone,
             "intent": file.provenance?.intent.name,
             "stored at": file.provenance.map { Timestamp.text(milliseconds: $0.storedAt) },
             "entity tag": file.provenance?.validator.entityTag,

@@ -19,8 +19,6 @@ struct Stats: CacheCommand {
               cachectl stats --since 30d --by source --app org.example.app
               # Every sum of every day
               cachectl stats --by day --json --container ./AppData
-              # Everything for the text-file collector of Prometheus
-              cachectl stats --openmetrics --app org.example.app >a.tmp && mv a.tmp a.prom
             """)
 
     enum Grouping: String, ExpressibleByArgument, CaseIterable {
@@ -34,9 +32,6 @@ struct Stats: CacheCommand {
     @Option(help: ArgumentHelp("One line for each source, day or week.", valueName: "group"))
     var by: Grouping?
 
-    @Flag(help: "Print everything as metrics for Prometheus.")
-    var openmetrics = false
-
     @Flag(help: "Set all figures to 0, after asking. The cache itself stays as it is.")
     var reset = false
 
@@ -48,9 +43,6 @@ struct Stats: CacheCommand {
     var isLooking: Bool { !reset }
 
     func validate() throws {
-        if openmetrics, shared.json || reset || since != nil || by != nil {
-            throw ValidationError("--openmetrics prints everything, in a form of its own; give it alone")
-        }
         if reset, since != nil || by != nil {
             throw ValidationError("--reset sets all figures to 0, of all days")
         }
@@ -66,11 +58,6 @@ struct Stats: CacheCommand {
             return try print(history, by, outlook, to: output)
         }
         let statistics = try await cache.statistics()
-        if openmetrics {
-            let families = MetricFamily.all(of: statistics, try await cache.capacity(), history)
-            let text = OpenMetrics.text(of: families, labels: shared.metricLabels)
-            return try output.print(verbatim: text.utf8)
-        }
         if output.isJSON {
             return try output.print(json: statistics.json.adding(["figures": history.total.json]))
         }
@@ -128,7 +115,7 @@ struct Stats: CacheCommand {
                     Size.text(figures[.wastedBytes]), "\(figures.hits)", "\(figures[.missed])",
                     figures.meanDelay.map(Timespan.text(seconds:)) ?? "–",
                 ] + learnt.map { _ in outlook.first { $0.isOf(name) }?.text ?? "–" }
-                    + [name.isEmpty ? "(none)" : name])
+                    + [name.orNone])
         }
         try output.print(groups.isEmpty ? ["nothing was counted"] : table.lines)
     }
@@ -185,7 +172,7 @@ extension PrefetchFigures {
     /// What prefetching did and was worth.
     fileprivate var described: KeyValuePairs<String, String?> {
         let left = Departure.allCases.filter { $0 != .opened }.map { ($0, self[$0.items]) }
-            .filter { $1 > 0 }.map { "\($1) \($0.rawValue)" }
+            .filter { $1 > 0 }.map { "\($1) \($0.words)" }
         var refused: [String] = []
         for metric in Metric.allCases where "\(metric)".hasPrefix("refused") && self[metric] > 0 {
             refused.append("\(self[metric]) \("\(metric)".dropFirst(7).lowercasedFirst)")
@@ -196,7 +183,8 @@ extension PrefetchFigures {
                 + (savedBytes > 0 ? "; compression saved \(Size.text(savedBytes))" : ""),
             "worth it": self[.used] + self[.wasted] == 0
                 ? "nothing was used or left yet"
-                : "\(usedRatio.percent) used (\(self[.used]), \(Size.text(self[.usedBytes]))), "
+                : "\(usedRatio.percent) of the \(Count.text(self[.used] + self[.wasted], "item")) used or left: "
+                    + "\(self[.used]) used (\(Size.text(self[.usedBytes]))), "
                     + "\(self[.wasted]) wasted (\(Size.text(self[.wastedBytes])))",
             "hits": lookups == 0
                 ? "nothing was opened or read"

@@ -62,17 +62,19 @@ extension JournalEntry {
 extension Departure {
     var words: String {
         switch self {
-        case .opened: "the user opened it"
+        case .opened: "opened by the user"
         case .pressure: "evicted, since the volume is short of space"
         case .budget: "evicted for the budget"
-        case .expired: "its time was over"
+        case .expired: "expired"
         case .request: "evicted on request"
-        case .removed: "removed"
+        case .removed: "evicted by key"
         case .replaced: "replaced by a newer one"
-        case .damaged: "its file was damaged"
-        case .purged: "the system, or somebody else, removed its file"
+        case .damaged: "damaged"
+        case .purged: "purged by the system or by others"
         }
     }
+
+    var isEviction: Bool { [.pressure, .budget, .request, .removed].contains(self) }
 }
 
 extension [String] {

@@ -9,7 +9,7 @@ struct Events: CacheCommand {
         abstract: "Lists what happened to which item, and why.",
         discussion: """
             The journal of all processes that use the cache: what was stored, opened, read and missed, what left and \
-            what was refused, each with its reason. It holds the last 512 KiB to 1 MiB, some thousands of events. A \
+            what was refused, each with its reason. What was evicted is part of what left. It holds the last 512 KiB to 1 MiB, some thousands of events. A \
             process notes what it does about a second later; one that is killed takes that second along.
 
             Times are those of UTC, sizes those of the content. --json prints one object per line.
@@ -19,8 +19,8 @@ struct Events: CacheCommand {
               cachectl events --since 2h --app org.example.app
               # Why is an item gone?
               cachectl events --key https://feeds.example.org/1.mp3 --app org.example.app
-              # What leaves the cache, and what is refused, from now on
-              cachectl events --since 0s --kind left,refused --follow --container ./AppData
+              # What is evicted and refused, and then as it happens
+              cachectl events --kind evicted,refused --follow --container ./AppData
             """)
 
     @Option("Only events of the last 30m, 2h or 7d.", "duration", parse: Lifetime.init(_:))
@@ -36,10 +36,9 @@ struct Events: CacheCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only events of these kinds: \(JournalEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")).",
-            valueName: "kinds"),
-        transform: Self.kinds)
-    var kind: Set<JournalEntry.Kind>?
+            "Only events of these kinds: \(Selection.names.joined(separator: ", ")).", valueName: "kinds"),
+        transform: Selection.init(_:))
+    var kind: Selection?
 
     @Flag(help: "Print further events as they happen, until a signal arrives or the reader ends.")
     var follow = false
@@ -53,15 +52,22 @@ struct Events: CacheCommand {
     /// How often the journal is looked at. Other processes write it about once a second.
     private static let interval = Duration.milliseconds(500)
 
-    private static func kinds(_ text: String) throws(KindError) -> Set<JournalEntry.Kind> {
-        var kinds: Set<JournalEntry.Kind> = []
-        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let kind = JournalEntry.Kind(rawValue: String(name)) else {
-                throw KindError(name: String(name))
-            }
-            kinds.insert(kind)
+    /// The kinds that `--kind` names, of which `evicted` is a part of another one.
+    struct Selection {
+        private static let evicted = "evicted"
+        static let names = JournalEntry.Kind.allCases.map(\.rawValue) + [evicted]
+        private let chosen: Set<String>
+
+        init(_ text: String) throws(KindError) {
+            let chosen = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            if let name = chosen.first(where: { !Self.names.contains($0) }) { throw KindError(name: name) }
+            self.chosen = Set(chosen)
         }
-        return kinds
+
+        func contains(_ entry: JournalEntry) -> Bool {
+            chosen.contains(entry.kind.rawValue)
+                || chosen.contains(Self.evicted) && entry.departure?.isEviction == true
+        }
     }
 
     struct KindError: Error, CustomStringConvertible {
@@ -69,24 +75,31 @@ struct Events: CacheCommand {
 
         var description: String {
             "there are no events '\(name.escapedForTerminal)'; there are "
-                + JournalEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+                + Selection.names.joined(separator: ", ")
         }
     }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         output.stopsOnBrokenPipe = true
-        let pause = follow ? try Pause(nil) : nil
+        let pause = follow ? try Pause() : nil
         let first = since.map { $0.start(before: Timestamp.now) }
         var position: JournalPosition?
+        var isNamed = false
         while true {
             let news = try await cache.journal(after: position)
-            for entry in news.entries where isWanted(entry, since: first) { try print(entry, to: output) }
+            for entry in news.entries where isWanted(entry, since: first) {
+                isNamed = true
+                try print(entry, to: output)
+            }
             if position != nil, !news.isComplete {
                 StandardStreams.writeError(
                     "cachectl: warning: events were dropped from the journal before they could be read")
             }
             position = news.end
-            guard let pause else { return }
+            guard let pause else {
+                if let key, !isNamed { StandardStreams.writeError("cachectl: no event names '\(key)'") }
+                return
+            }
             try output.flush()
             switch pause.wait(for: Self.interval) {
             case .due: break
@@ -100,7 +113,7 @@ struct Events: CacheCommand {
         if let first, entry.time < first { return false }
         if let key, entry.key != JournalEntry.kept(key) { return false }
         if let source, !entry.source.utf8.elementsEqual(JournalEntry.kept(source).utf8) { return false }
-        return kind?.contains(entry.kind) ?? true
+        return kind?.contains(entry) ?? true
     }
 
     private func print(_ entry: JournalEntry, to output: Output) throws {

@@ -91,7 +91,7 @@ struct Fetch: CacheCommand {
 
     @OptionGroup var item: ItemOptions
 
-    @Flag(help: "What to do with an item that is already stored (default: --revalidate).")
+    @Flag(help: "What to do with an item that is already stored.")
     var whenCached = DownloadRequest.WhenCached.revalidate
 
     @Flag(
@@ -294,7 +294,7 @@ extension DownloadRequest.WhenCached: EnumerableFlag {
 
     public static func help(for value: DownloadRequest.WhenCached) -> ArgumentHelp? {
         switch value {
-        case .revalidate: "Ask the server for a newer version of a stored item (the default)."
+        case .revalidate: "Ask the server for a newer version of a stored item."
         case .keep: "Keep a stored item, without asking the server."
         case .replace: "Download a stored item again in any case."
         }

@@ -98,7 +98,7 @@ enum ByteRangeError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The time between two samples of a cache: `500ms`, `1s`, `2m`.
+/// How long to wait: `500ms`, `1s`, `2m`.
 struct Interval: Hashable {
     static let shortest = Duration.milliseconds(100)
     static let longest = Duration.seconds(3600)

@@ -10,10 +10,9 @@ struct Inventory: Command {
         abstract: "Shows or checks all that an app stores.",
         usage: """
             cachectl inventory --container <dir> [--files] [--json] [<filters>]
-            cachectl inventory --container <dir> --check [--manifest <file>] [--sarif] [<options>]
-            cachectl inventory --container <dir> --check --fix-script [<options>]
+            cachectl inventory --container <dir> --check [--manifest <file>] [<options>]
+            cachectl inventory --container <dir> --fix-script [<options>]
             cachectl inventory --container <dir> --draft-manifest
-            cachectl inventory --container <dir> --exclude-list [--backup-tool <tool>]
             cachectl inventory --rules
             """,
         discussion: """
@@ -24,19 +23,13 @@ struct Inventory: Command {
             backup. BACKED UP shows the effect of marks and tags, which may differ from the intention: --files \
             shows both.
 
-            Few backup tools honour all marks. --backup-tool shows what tar --exclude-caches, restic backup \
-            --exclude-caches, borg create --exclude-caches --keep-exclude-tags --exclude-nodump, or a tool \
-            without exclusions backs up. --exclude-list prints what a tool has to leave out besides, one absolute \
-            path per line, for tar --anchored -X, restic backup --exclude-file or borg create \
-            --exclude-from.
-
             --check checks the files against rules (--rules lists them). It prints one line per finding, and \
-            exits with 1 if there are any. With --sarif it prints a log that code review tools show.
+            exits with 1 if there are any.
 
-            --fix-script prints a shell script that does what can be done without knowing the app: it moves files \
-            to where they belong, sets or removes marks, removes empty folders, and takes out of the container what \
-            may be deleted (for its age only if --unused-for states the age). It moves no file that was opened from \
-            the cache, and replaces none. Quit the app, read it and run it.
+            --fix-script prints, instead, a shell script that does what can be done without knowing the app: it moves \
+            files to where they belong, sets or removes marks, removes empty folders, and takes what may be deleted \
+            out of the container, into a folder beside it (for its age only if --unused-for states the age). It moves \
+            no file that was opened from the cache, and replaces none. Quit the app, read it and run it.
 
             A manifest (storage.json) says of every file what it is and why it is stored. With --manifest the \
             check reports what it does not explain, and what is not as it says. --draft-manifest prints a first \
@@ -47,20 +40,16 @@ struct Inventory: Command {
               cachectl inventory --app org.example.app
               # List old files that the user sees
               cachectl inventory --container App.xcappdata --files --older-than 90d
-              # List what restic has to leave out: restic backup --exclude-file list "$PWD"
-              cachectl inventory --container "$PWD" --exclude-list --backup-tool tar >list
               # See what a feature of the app writes: before and after it, then diff
               cachectl inventory --container ./AppData --files --json >before
               # Check the files against the rules
               cachectl inventory --container ./AppData --check --plist Info.plist
               # See what can be mended, and mend it
-              cachectl inventory --container ./AppData --check --fix-script >fix.sh
+              cachectl inventory --container ./AppData --fix-script >fix.sh && sh fix.sh
               # Write the first version of a manifest
               cachectl inventory --container ./AppData --draft-manifest >storage.json
               # Check the files against it
               cachectl inventory --container ./AppData --check --manifest storage.json
-              # The findings for a code review
-              cachectl inventory --container ./AppData --check --sarif >storage.sarif
             """)
 
     @Flag(help: "List every file, largest first.")
@@ -69,23 +58,11 @@ struct Inventory: Command {
     @Flag(help: "Check the files against the rules.")
     var check = false
 
-    @Flag(help: "Print what --check finds as SARIF 2.1.0.")
-    var sarif = false
-
-    @Flag(help: "Print a shell script that does what can be done about the findings.")
+    @Flag(help: "Check the files, and print a shell script that does what can be done about the findings.")
     var fixScript = false
 
     @Flag(help: "List the rules.")
     var rules = false
-
-    @Flag(help: "List the excluded paths, for a backup tool that reads such a list.")
-    var excludeList = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Predict the backup of this tool instead of the system's: tar, restic, borg or none.",
-            valueName: "tool"))
-    var backupTool = BackupTool.system
 
     @Flag(help: "Print a manifest of what is there, to be completed by hand.")
     var draftManifest = false
@@ -130,35 +107,26 @@ struct Inventory: Command {
     var needsPlace: Bool { !rules }
 
     func validate() throws {
-        let modes = [files, check, rules, draftManifest, excludeList]
+        let modes = [files, isChecking, rules, draftManifest]
         guard modes.count(where: \.self) <= 1 else {
-            throw ValidationError(
-                "give one of --files, --check, --rules, --draft-manifest and --exclude-list")
+            throw ValidationError("give one of --files, --check, --fix-script, --rules and --draft-manifest")
         }
-        if fixScript, sarif || shared.json {
-            throw ValidationError("give either --fix-script or another format")
-        }
-        if excludeList, shared.json || isFiltered {
-            throw ValidationError("--exclude-list covers all files, and prints lines")
-        }
-        if check || rules, backupTool != .system {
-            throw ValidationError("the rules are about the system's backup: omit --backup-tool")
-        }
-        if sarif, shared.json { throw ValidationError("give either --sarif or --json") }
-        if check || rules || draftManifest, isFiltered {
-            throw ValidationError("--check, --rules and --draft-manifest cover all files and take no filters")
+        if fixScript, shared.json { throw ValidationError("give either --fix-script or --json") }
+        if isChecking || rules || draftManifest, isFiltered {
+            throw ValidationError("only --files and the sums take filters; the others cover all files")
         }
         if let rule = ignore.first(where: { name in !StorageRules.infos.contains { $0.name == name } }) {
             throw ValidationError("there is no rule '\(rule)'; 'cachectl inventory --rules' lists them")
         }
-        if !check,
-            sarif || !ignore.isEmpty || fixScript || plist != nil || unusedFor != nil
-                || purposes.manifest != nil
+        if !isChecking,
+            !ignore.isEmpty || plist != nil || unusedFor != nil || purposes.manifest != nil
         {
             throw ValidationError(
-                "--manifest, --plist, --sarif, --fix-script, --ignore and --unused-for are for --check")
+                "--manifest, --plist, --ignore and --unused-for are for --check and --fix-script")
         }
     }
+
+    private var isChecking: Bool { check || fixScript }
 
     /// Does not open a cache, since opening creates a missing one.
     func run() async throws {
@@ -181,17 +149,9 @@ struct Inventory: Command {
         let settings = try plist.map { try AppSettings(at: $0, in: fileSystem) }
         let manifest = try purposes.read(in: fileSystem)
         let cache = try shared.place()
-        let place = InventoryPlace(
-            areas: cache.areas, container: cache.container,
-            // The list makes up for what the tool does not know.
-            backupTool: excludeList ? .system : backupTool)
-        let inventory = try FileInventory(of: place, in: fileSystem)
-        if excludeList {
-            try printExcludeList(of: inventory, to: output)
-            inventory.problems.warn()
-            return false
-        }
-        if check {
+        let inventory = try FileInventory(
+            of: InventoryPlace(areas: cache.areas, container: cache.container), in: fileSystem)
+        if isChecking {
             var options = Checkup.Options(now: Timestamp.now, settings: settings, manifest: manifest)
             options.unusedFor = unusedFor?.milliseconds
             let (all, problems) = Checkup.run(on: inventory, options, in: fileSystem)
@@ -200,12 +160,9 @@ struct Inventory: Command {
             if fixScript {
                 try output.print(verbatim: FixScript.text(for: findings, of: inventory, in: fileSystem))
                 unread.warn()
-            } else if sarif {
-                try output.print(verbatim: SARIF.log(of: findings, problems: unread).utf8)
-                unread.warn()
-            } else {
-                try output.print(findings, problems: unread, of: inventory)
+                return false
             }
+            try output.print(findings, problems: unread, of: inventory)
             return !findings.isEmpty
         }
         if draftManifest {
@@ -229,19 +186,6 @@ struct Inventory: Command {
         }
         inventory.problems.warn()
         return false
-    }
-
-    private func printExcludeList(of inventory: FileInventory, to output: Output) throws {
-        let list = ExcludeList(tool: backupTool)
-        for path in inventory.excludedPaths {
-            if let line = list.line(excluding: path) {
-                try output.print(verbatim: line)
-            } else {
-                StandardStreams.writeError(
-                    "cachectl: warning: \(path.displayText) cannot be listed: its name is not representable"
-                )
-            }
-        }
     }
 
     private var isFiltered: Bool {
@@ -269,7 +213,6 @@ struct AreaChoice: ExpressibleByArgument {
 }
 
 extension FileKind: ExpressibleByArgument {}
-extension BackupTool: ExpressibleByArgument {}
 
 extension Area? {
     /// The name in arguments and in output.

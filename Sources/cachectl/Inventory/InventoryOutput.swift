@@ -74,12 +74,8 @@ struct InventoryOutput {
         [
             file.area.choiceName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
             Self.backup(of: file), Timestamp.text(milliseconds: file.since),
-            Self.text(file.facts?.source), Self.text(file.facts?.key), inventory.path(of: file).displayText,
+            (file.facts?.source ?? "").orNone, file.facts?.key ?? "-", inventory.path(of: file).displayText,
         ]
-    }
-
-    private static func text(_ string: String?) -> String {
-        string.flatMap { $0.isEmpty ? nil : $0 } ?? "-"
     }
 
     /// The actual backup state, and the intended one if it differs.

@@ -54,13 +54,8 @@ final class SignalHandler {
 
     /// Where no thread can be started, signals keep their default actions.
     ///
-    /// - Parameters:
-    ///   - urgent: Called at the second terminating signal, just before the process ends.
-    ///   - body: Called at every other signal.
-    init(
-        _ numbers: [CInt], urgent: @escaping @Sendable () -> Void = {},
-        _ body: @escaping @Sendable (CInt) -> Void
-    ) {
+    /// - Parameter body: Called at every signal but the second terminating one, which ends the process.
+    init(_ numbers: [CInt], _ body: @escaping @Sendable (CInt) -> Void) {
         self.numbers = Listener.writeEnd == nil ? [] : numbers
         Listener.handler.withLock { [first] handler in
             handler = { number in
@@ -68,9 +63,7 @@ final class SignalHandler {
                     switch first.note(number) {
                     case .first: break
                     case .repeated: return
-                    case .second:
-                        urgent()
-                        _exit(128 + number)
+                    case .second: _exit(128 + number)
                     }
                 }
                 body(number)

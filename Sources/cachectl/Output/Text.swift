@@ -27,6 +27,9 @@ extension Unicode.Scalar {
 }
 
 extension String {
+    /// What is printed of the source of an item, which may have none.
+    var orNone: String { isEmpty ? "(none)" : self }
+
     /// The string for a terminal: on one line, with every hazard written as `\u{…}`.
     var escapedForTerminal: String {
         replacing({ $0.isTerminalHazard }) { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }

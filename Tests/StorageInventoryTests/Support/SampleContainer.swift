@@ -29,11 +29,9 @@ final class SampleContainer: Sendable {
         }
     }
 
-    func inventory(_ fileSystem: any FileSystem = LiveFileSystem(), for tool: BackupTool = .system) throws
-        -> FileInventory
-    {
-        let place = InventoryPlace(areas: areas, container: FilePath(root.path), backupTool: tool)
-        return try FileInventory(of: place, in: fileSystem)
+    func inventory(_ fileSystem: any FileSystem = LiveFileSystem()) throws -> FileInventory {
+        try FileInventory(
+            of: InventoryPlace(areas: areas, container: FilePath(root.path)), in: fileSystem)
     }
 
     func findings(_ settings: AppSettings? = nil, by manifest: StorageManifest? = nil) throws -> [Finding] {

@@ -63,8 +63,7 @@ import Testing
                     && json?["text"]?.contains(#"/a\xF"#) == true)
             #expect(json?["base64"].flatMap { Data(base64Encoded: $0) } == paths[0].dropLast())
             for words in [
-                "stats", "capacity", "verify", "repair", "list --opened", "inventory", "watch --count 1",
-                "show k",
+                "stats", "capacity", "verify", "repair", "list --opened", "inventory", "show k",
             ] {
                 #expect(try await cachectl(words, place).errors == "", "\(words)")
             }
@@ -82,7 +81,6 @@ import Testing
             cd; A="$(printf 'a\377')"; mkdir "$A"; echo content >"$A/file"; echo 'no URL' >"$A/list"
             echo '<plist version="1.0"><dict/></plist>' >"$A/plist"
             """#)
-        #expect(try await cachectl("report --html @A/B.html").status == 0)
         #expect(try await cachectl("inventory --check --plist @A/plist").errors == "")
         let list = try await cachectl("fetch --from-file @A/list")
         #expect(list.status == 64 && list.errors.contains(#"a\xFF/list, line 1: "#))
@@ -93,7 +91,6 @@ import Testing
     @Test func aMissingPathIsNamedByItsBytes() async throws {
         for (words, place) in [
             ("put k @A", nil), ("list", "@A"), ("migrate --from @A --as cached", nil),
-            ("report --html @A/x.html", nil),
             ("inventory --check --plist @A", nil),
         ] {
             let outcome = try await cachectl(words, place)

@@ -48,6 +48,11 @@ import Testing
             #expect(files.map { $0["path"] as? String } == ["images/cover.png", "index.html"])
             #expect(files.map { $0["contentBytes"] as? Int } == [3_000_000, text.count])
         }
+        let folder = String(try await container.succeed("open", "guide").text.dropLast())
+        let shown = try await container.succeed("show", "guide", "--json").output
+        for path in ["Library/Application Support/PrefetchCache/files/guide", folder, folder + "/"] {
+            #expect(try await container.succeed("show", path, "--json").output == shown, "\(path)")
+        }
     }
 
     @Test func whatCannotBeABundleIsSaid() async throws {

@@ -17,39 +17,6 @@ import Testing
         try #require(object[name] as? Int64)
     }
 
-    /// Whatever the machine: the printed amounts follow from the printed figures of the volume.
-    @Test func theDerivationIsThatOfTheModel() async throws {
-        try await container.succeed("put", "k", "-", input: noise(100_000, seed: 1))
-        let capacity = try await container.json("capacity")
-        let expected = CapacityModel().capacity(
-            of: VolumeState(
-                total: try bytes("totalBytes", of: capacity),
-                available: try bytes("availableBytes", of: capacity),
-                evictable: try bytes("evictableBytes", of: capacity)))
-        let derivation = try object("derivation", of: capacity)
-        for (name, amount) in [
-            ("lowBytes", expected.low), ("reserveBytes", expected.reserve),
-            ("importantBytes", expected.important), ("opportunisticBytes", expected.opportunistic),
-            ("ownOrFreeBytes", expected.ownOrFree), ("roomBytes", expected.room),
-            ("shareBytes", expected.share), ("capBytes", expected.cap), ("quantumBytes", expected.quantum),
-            ("budgetBytes", expected.budget),
-        ] {
-            #expect(try bytes(name, of: derivation) == amount, "\(name)")
-        }
-        let tiers = try #require(derivation["shareTiers"] as? [[String: Any]])
-        #expect(try tiers.map { try bytes("shareBytes", of: $0) }.reduce(0, +) == expected.share)
-        #expect(try tiers.map { try bytes("amountBytes", of: $0) }.reduce(0, +) == expected.ownOrFree)
-
-        let thresholds = try object("thresholds", of: capacity)
-        for (name, band) in [
-            ("elevated", expected.thresholds.elevated), ("low", expected.thresholds.low),
-            ("critical", expected.thresholds.critical),
-        ] {
-            #expect(try bytes("enterBytes", of: object(name, of: thresholds)) == band.enter)
-            #expect(try bytes("leaveBytes", of: object(name, of: thresholds)) == band.leave)
-        }
-    }
-
     @Test func whatIsChargedAddsUp() async throws {
         try await container.succeed("configure", "--budget", "1MiB")
         try await container.succeed("put", "k", "-", input: noise(100_000, seed: 1))
@@ -118,22 +85,6 @@ import Testing
         #expect(
             try await container.succeed("capacity").text.hasPrefix(
                 "pressure  normal\nadmitted  items of up to "))
-    }
-
-    @Test(arguments: [
-        ("elevated", Container.elevated), ("low", Container.low), ("critical", Container.critical),
-    ])
-    func pressureIsExplainedWithItsEnd(_ level: String, _ configuration: String) async throws {
-        try await container.configure(configuration)
-        let capacity = try await container.json("capacity")
-        #expect(capacity["pressure"] as? String == level)
-        #expect(capacity["refusal"] as? String == "pressure")
-        let leave = try bytes("leaveBytes", of: object(level, of: object("thresholds", of: capacity)))
-        #expect(capacity["pressureEndsAtBytes"] as? Int64 == leave)
-        let text = try await container.succeed("capacity").text
-        #expect(text.contains(/pressure  .*: .*It ends when .+ are available, .+ more than now/))
-        #expect(text.hasPrefix("pressure  \(level): "))
-        #expect(text.contains("\nadmitted  nothing: the volume is short of space (\(level))\n"))
     }
 
     @Test func whatFreeSpaceWouldDoIsToldWithoutIt() async throws {

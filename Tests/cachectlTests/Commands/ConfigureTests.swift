@@ -96,15 +96,6 @@ import Testing
                 """))
     }
 
-    @Test func theLargestItemIsKept() async throws {
-        try await container.succeed("configure", "--budget", "8MiB", "--largest", "100kB")
-        let outcome = try await container.cachectl("put", "k", "-", input: noise(200_000, seed: 1))
-        #expect(outcome.status == 75)
-        #expect(outcome.errors.contains("largerThanLargestItem"))
-        #expect(outcome.errors.contains("'cachectl configure --largest'"))
-        try await container.succeed("put", "k", "-", input: noise(50_000, seed: 1))
-    }
-
     @Test func whatIsStoredCanBeReadWhileStoringIsOff() async throws {
         try await container.succeed("put", "k", "-", input: text)
         try await container.succeed("configure", "--storing", "off")

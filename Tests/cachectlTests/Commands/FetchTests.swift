@@ -67,15 +67,6 @@ import Testing
         try await container.succeed("fetch", url, "--key", "k", "--any-type")
     }
 
-    @Test func whatTheUserAskedForGoesStraightToItsDestination() async throws {
-        let server = try server()
-        let path = try await container.succeed(
-            "fetch", server.url("/a.txt").absoluteString, "--requested", "--to", "documents"
-        ).text
-        #expect(path == container.root.appending(path: "Documents/a.txt").path + "\n")
-        #expect(try Data(contentsOf: container.root.appending(path: "Documents/a.txt")) == text)
-    }
-
     @Test func aListIsReadFromAFileOrFromStandardInput() async throws {
         let server = try server()
         let list = """

@@ -42,23 +42,6 @@ import Testing
         try await expect("", "--opened", "--source", "two")
     }
 
-    @Test func itTellsHowSoonAnItemWouldGo() async throws {
-        // Whatever others write to the volume.
-        try await container.succeed("configure", "--budget", "64MiB")
-        for key in ["b", "a"] { try await container.succeed("put", key, "-", input: text) }
-        let usage = try await #require(container.json("capacity")["usage"] as? [String: Any])
-        let free = try #require(usage["freeBytes"] as? Int)
-        let items = try await container.list()
-        let charged = try #require(items[0]["chargedBytes"] as? Int)
-        #expect(items.map { $0["goesAfterBytes"] as? Int } == [free, free + charged])
-        let lines = try await container.succeed("list").text.split(separator: "\n")
-        #expect(lines[0].wholeMatch(of: /CONTENT +STORED  ENCODING +AGE  EXPIRES +GOES-AFTER .*/) != nil)
-        #expect(lines[1].wholeMatch(of: /204 KiB .* [\d.]+ (?:s|min)  never .* [\d.]+ .iB  .*/) != nil)
-        // Whose turn it is changes there with every look.
-        try await container.succeed("configure", "--policy", "value")
-        #expect(try await container.list().allSatisfy { $0["goesAfterBytes"] is NSNull })
-    }
-
     @Test func jsonTellsEverythingOfAnItemWhichIsAnLZ4File() async throws {
         try await container.succeed("put", "the key", "-", "--source", "feed", input: text)
         let item = try #require(await container.list().first)

@@ -21,14 +21,14 @@ extension Container {
     /// All commands that only look, but for those that need a terminal.
     static let looks = [
         "list", "list --opened", "list --partials", "list --json", "show cached", "show opened", "stats",
-        "stats --by source", "stats --openmetrics", "events", "capacity", "configure",
-        "inventory", "inventory --check", "inventory --files", "verify", "report --html -",
+        "stats --by source", "events", "capacity", "configure",
+        "inventory", "inventory --check", "inventory --files", "verify",
         "show Documents/opened",
         "repair --dry-run",
         "evict --all --dry-run", "evict cached --dry-run",
         "migrate --from $CONTAINER/Documents --as documents --dry-run",
         "migrate --from $CONTAINER/Documents --as cached --dry-run",
-        "purge --excluded --older-than 1d --dry-run", "fetch --missing --dry-run", "watch --count 1 --json",
+        "purge --excluded --older-than 1d --dry-run", "fetch --missing --dry-run",
     ]
 
     init() async throws {

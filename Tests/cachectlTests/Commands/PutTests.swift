@@ -64,17 +64,6 @@ import Testing
 
     // MARK: What the item is
 
-    @Test func jsonTellsWhatWasStoredInWhichEncoding() async throws {
-        for (choice, encoding) in [("lz4", "lz4"), ("identity", "identity"), ("automatic", "lz4")] {
-            let file = try container.folder.write(text, to: "doc.txt").path
-            let object = try await container.json("put", "doc", file, "--encoding", choice)
-            #expect(Set(object.keys) == ["key", "encoding", "contentBytes", "storedBytes", "schemaVersion"])
-            #expect(object["key"] as? String == "doc")
-            #expect(object["encoding"] as? String == encoding)
-            #expect(object["contentBytes"] as? Int == text.count)
-        }
-    }
-
     @Test func anItemWithoutADestinationIsOnlyRead() async throws {
         try await container.succeed("put", "tile", "-", "--to", "none", input: text)
         let item = try #require(await container.list().first)
@@ -140,18 +129,6 @@ import Testing
             #expect(again.errors.contains("'cachectl open' names the file"))
         }
         #expect(try await container.succeed("cat", "k").output == content)
-    }
-
-    @Test func jsonTellsThatItWasDelivered() async throws {
-        let file = try container.folder.write(text, to: "doc.txt").path
-        let object = try await container.json("put", "k", file, "--requested", "--to", "documents")
-        #expect(
-            Set(object.keys) == [
-                "key", "path", "area", "name", "contentBytes", "firstOpen", "delivered", "schemaVersion",
-            ])
-        #expect(object["delivered"] as? Bool == true && object["firstOpen"] as? Bool == true)
-        #expect(object["path"] as? String == container.root.appending(path: "Documents/doc.txt").path)
-        #expect(object["contentBytes"] as? Int == text.count)
     }
 
     @Test(arguments: [Container.elevated, #"{"storing":false}"#, #"{"budgetBytes":0}"#])

@@ -78,6 +78,9 @@ import Testing
         #expect(try await container.cachectl("cat", "x").status == 66)
         try await container.succeed("open", "b")
         try await container.succeed("evict", "--bytes", "1")
+        #expect(
+            try await container.succeed("stats").text.contains(
+                "\nworth it    67 % of the 3 items used or left: 2 used (408 KiB), 1 wasted (204 KiB)\n"))
 
         let object = try await container.json("stats")
         let item = try #require(await container.list().first)
@@ -89,6 +92,17 @@ import Testing
             #expect(object[name] as? Int == value, "\(name)")
         }
         #expect(object["pressure"] as? String == "normal")
+    }
+
+    @Test func everyMissOfAKeyIsOneOfItsSource() async throws {
+        try await container.succeed("put", "k", "-", "--source", "feed", input: text)
+        try await container.succeed("evict", "k")
+        for _ in 1...3 { #expect(try await container.cachectl("cat", "k").status == 66) }
+        let rows = try await #require(container.json("stats", "--by", "source")["rows"] as? [[String: Any]])
+        #expect(rows.map { $0["source"] as? String } == ["feed"])
+        let figures = try #require(rows.first?["figures"] as? [String: Any])
+        #expect(figures["missed"] as? Int == 3 && figures["missedBytes"] as? Int == text.count)
+        #expect(try await container.succeed("stats").text.contains("\nleft        1 evicted by key\n"))
     }
 
     @Test func whatWasBrokenOffIsCounted() async throws {

@@ -38,17 +38,6 @@ import Testing
         #expect(try await container.keys == ["new"])
     }
 
-    @Test func theColdestItemsGoThatExceedTheBudget() async throws {
-        for key in ["a", "b", "c"] {
-            try await container.succeed("put", key, "-", input: noise(290_000, seed: 1))
-        }
-        try await container.configure(#"{"budgetBytes":800000}"#)
-        let object = try await container.json("trim")
-        #expect(object["evictedItems"] as? Int == 1)
-        #expect(object["evictedBytes"] as? Int ?? 0 > 290_000)
-        #expect(try await container.keys == ["b", "c"])
-    }
-
     @Test func aFullVolumeTakesEverythingAndLeavesWhatWasOpened() async throws {
         for key in ["a", "b"] { try await container.succeed("put", key, "-", input: text) }
         let path = try await container.succeed("open", "a").text.trimmingCharacters(in: .newlines)

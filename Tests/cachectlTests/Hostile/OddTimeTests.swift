@@ -57,7 +57,6 @@ extension Container {
             ["list"], ["list", "--json"], ["inventory"], ["inventory", "--files"],
             ["inventory", "--json"], ["stats"], ["verify"], ["repair", "--dry-run"],
             ["evict", "--older-than", "7d", "--dry-run"],
-            ["report", "--html", container.folder.url.appending(path: "report.html").path],
         ]
         for command in commands {
             let outcome = try await container.cachectl(command)

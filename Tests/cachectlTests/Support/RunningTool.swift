@@ -2,7 +2,7 @@ import FileSystemTestSupport
 import Foundation
 import Testing
 
-/// `cachectl fetch --json` while it runs, event by event.
+/// `cachectl` while it runs, line by line.
 final class RunningTool {
     private let process = ChildProcess()
     private let output = Pipe()
@@ -22,13 +22,18 @@ final class RunningTool {
         if !hasEnded { send(SIGKILL) }
     }
 
-    /// Waits for the next event; `nil` at the end.
+    /// Waits for the next event of `fetch --json`; `nil` at the end.
     func nextEvent() throws -> FetchEvent? {
+        try nextLine().map { try JSONDecoder().decode(FetchEvent.self, from: $0) }
+    }
+
+    /// Waits for the next line; `nil` at the end.
+    func nextLine() -> Data? {
         while true {
             if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = pending[..<end]
                 pending = Data(pending[pending.index(after: end)...])
-                return try JSONDecoder().decode(FetchEvent.self, from: line)
+                return line
             }
             let more = output.fileHandleForReading.availableData
             if more.isEmpty { return nil }
