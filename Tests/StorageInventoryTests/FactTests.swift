@@ -29,21 +29,6 @@ import Testing
         #expect(reads.withLock { $0 } == 0)
     }
 
-    @Test func sourcesThatAreOnlyCanonicallyEquivalentAreTwo() async throws {
-        let cache = try await container.cache()
-        let sources = ["caf\u{E9}", "cafe\u{301}"]
-        for (number, source) in sources.enumerated() {
-            let key = try ItemKey("menu-\(number)")
-            let metadata = ItemMetadata(
-                key: key, source: source, destination: .documents("Menu.txt", backup: .include))
-            try await cache.store(content(key.string), as: metadata)
-        }
-        try await cache.close()
-        let found = try container.inventory().files.compactMap(\.facts)
-            .filter { $0.key.hasPrefix("menu-") }.sorted { $0.key < $1.key }
-        #expect(found.compactMap(\.source).map { Array($0.utf8) } == sources.map { Array($0.utf8) })
-    }
-
     @Test(arguments: ["gone", "garbage", "old"]) func withoutACatalogTheItemsSaySo(_ catalog: String) throws {
         let file = container.url("Library/Caches/PrefetchCache/catalog.sqlite")
         switch catalog {

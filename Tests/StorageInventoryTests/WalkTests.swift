@@ -239,13 +239,4 @@ import Testing
         #expect(try Photograph(of: container.root) == before)
         #expect(changes.withLock { $0 } == [])
     }
-
-    @Test func aMistypedContainerIsNotMade() throws {
-        let path = FilePath(container.root.path).appending("mistyped")
-        let place = InventoryPlace(areas: try .container(at: path), container: path)
-        #expect(throws: InventoryError.missing(path)) {
-            try FileInventory(of: place, in: LiveFileSystem())
-        }
-        #expect(!FileManager.default.fileExists(atPath: path.string))
-    }
 }

@@ -6,9 +6,9 @@ internal import SystemPackage
 /// Tells whether the file of a promotion is still what was promoted: one judgement for all that mark, purge, replace, verify
 /// and check files.
 ///
-/// A file is known by its inode and its time of creation. In a container that was copied as a whole no file has those that
-/// were recorded, but then the folder of the ledger is younger than the promotions in it. There, what has the recorded
-/// name and the recorded content is the file.
+/// A file is known by its inode and its time of creation. In a container that was copied or restored as a whole no file has
+/// the inode that was recorded, but either it has kept the time, or the folder of the ledger is younger than the promotions in
+/// it. There, what has the recorded name and the recorded content is the file.
 package struct FileJudge: Sendable {
     package enum Verdict: Sendable {
         /// It is the file that was promoted, with the content that it had.
@@ -63,6 +63,8 @@ package struct FileJudge: Sendable {
     /// Whether a file with the recorded content is the one that was promoted.
     func isItself(_ file: Descriptor, of entry: LedgerEntry) throws(FileSystemError) -> Bool {
         if try isRecorded(file, by: entry) { return true }
+        guard entry.origin == .written else { return false }
+        if let birthTime = entry.birthTime, try fileSystem.birthTime(of: file) == birthTime { return true }
         return try isOfCopy(entry)
     }
 
@@ -76,9 +78,7 @@ package struct FileJudge: Sendable {
 
     /// Whether the ledger was copied since the promotion of an entry, and with it the file that was written for it.
     private func isOfCopy(_ entry: LedgerEntry) throws(FileSystemError) -> Bool {
-        guard entry.origin == .written, let created = try fileSystem.birthTime(of: root.descriptor) else {
-            return false
-        }
+        guard let created = try fileSystem.birthTime(of: root.descriptor) else { return false }
         // Both, since the clock may have been changed in between.
         let written = entry.birthTime.map { $0 / 1_000_000 } ?? entry.openedAt
         return created / 1_000_000 > max(entry.openedAt, written)

@@ -10,7 +10,7 @@ struct Purge: CacheCommand {
             Files that are excluded from backups can be downloaded again, and stay on the device until their app \
             removes them. A file counts as used when it is opened through the cache, read or written to: its last \
             use is the latest of the times when it was opened, modified and accessed. Only files that are still \
-            byte for byte as they were opened, and that no other key shares, are purged. Their keys can then be \
+            byte for byte as they were opened, that no other file has replaced and no other key shares, are purged. Their keys can then be \
             stored and opened again.
 
             EXAMPLES:
@@ -57,7 +57,8 @@ struct Purge: CacheCommand {
     private func lines(_ report: PurgeReport, in place: Place) -> [String] {
         var table = TextTable([.left, .right, .left, .left])
         for (outcome, files) in [
-            (dryRun ? "would purge" : "purged", report.purged), ("kept, changed", report.changed),
+            (dryRun ? "would purge" : "purged", report.purged),
+            ("kept, changed or replaced", report.changed),
             ("kept, shared", report.shared),
         ] {
             for file in files {

@@ -10,7 +10,8 @@ struct Stats: CacheCommand {
         discussion: """
             The figures of all processes are kept by day and source, and outlive purges and updates. A hit is an open \
             or a read that finds its item in the cache; an item is used when it is opened or read for the first time, \
-            and wasted when it leaves before that. Days are those of UTC.
+            and wasted when it leaves before that. USED is the share of those of which one of the two is known. Days are \
+            those of UTC.
 
             EXAMPLES:
               # Show what the cache holds and whether it was worth it

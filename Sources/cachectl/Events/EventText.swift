@@ -41,9 +41,13 @@ extension JournalEntry {
 
     /// `2026-03-01T12:00:00Z  left       1.2 MiB  KEY  [SOURCE]  evicted for the budget, never used`
     var line: String {
+        func spaces(_ columns: Int, besides text: String) -> String {
+            String(repeating: " ", count: max(0, columns - text.count))
+        }
+        let (kind, size) = (kind.rawValue, size ?? "")
         let head =
-            "\(Timestamp.text(milliseconds: time))  \(kind.rawValue.fitted(columns: 11))  "
-            + String(repeating: " ", count: max(0, 8 - (size ?? "").columns)) + (size ?? "")
+            "\(Timestamp.text(milliseconds: time))  \(kind)\(spaces(11, besides: kind))  "
+            + spaces(8, besides: size) + size
         return [head, key, source.isEmpty ? "" : "[\(source)]", why].joined("  ")
     }
 

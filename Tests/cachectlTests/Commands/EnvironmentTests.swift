@@ -66,17 +66,17 @@ import Testing
 
     // MARK: Streams
 
-    @Test(
-        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
-        arguments: [
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func aStreamThatFailsIsAnError() throws {
+        for line in [
             #""$CACHECTL" list --container "$CONTAINER" >/dev/full"#, #""$CACHECTL" --help >/dev/full"#,
             #""$CACHECTL" put k - --container "$CONTAINER" <&-"#,
             #""$CACHECTL" put k - --container "$CONTAINER" </"#,
-        ])
-    func aStreamThatFailsIsAnError(_ line: String) throws {
-        let outcome = try container.shell(line)
-        #expect(outcome.status == 74)
-        #expect(outcome.errors.split(separator: "\n").count == 1)
+        ] {
+            let outcome = try container.shell(line)
+            #expect(outcome.status == 74, "\(line)")
+            #expect(outcome.errors.split(separator: "\n").count == 1, "\(line)")
+        }
     }
 
     @Test func aClosedStreamTakesNoDatabaseWithIt() async throws {

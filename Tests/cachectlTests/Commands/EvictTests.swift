@@ -45,13 +45,6 @@ import Testing
         }
     }
 
-    @Test func theColdestItemsGoFirst() async throws {
-        try await container.succeed("cat", "a")
-        let freed = try await container.json("evict", "--bytes", "10001")["freedBytes"] as? Int
-        #expect(try #require(freed) >= 10_001)
-        #expect(try await container.keys == ["c", "a"])
-    }
-
     @Test func anOpenedItemIsNoItemAnyMore() async throws {
         let path = try await container.succeed("open", "a").text.trimmingCharacters(in: .newlines)
         let told = try await container.cachectl("evict", "a")

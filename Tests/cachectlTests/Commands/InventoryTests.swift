@@ -23,16 +23,6 @@ import Testing
         return try #require(record["files"] as? [[String: Any]])
     }
 
-    /// As two empty settings files are.
-    @Test func contentOfAFewBytesIsNotTwice() async throws {
-        for (content, isTwice) in [("{}", false), ("fifteen bytes..", false), ("sixteen bytes...", true)] {
-            try container.write(content, to: "Library/Application Support/First/settings.json")
-            try container.write(content, to: "Library/Application Support/Second/state.json")
-            let outcome = try await container.cachectl("inventory", "--check")
-            #expect(outcome.text.contains("same-content") == isTwice)
-        }
-    }
-
     // MARK: What it prints
 
     @Test func whatAFeatureWritesIsSeenByDiff() async throws {
@@ -60,26 +50,6 @@ import Testing
             #expect(lines.contains { $0.hasPrefix(title) }, "\(title)")
         }
         #expect(try await container.json("inventory")["files"] == nil)
-    }
-
-    @Test func jsonTellsWhyAFileIsThere() async throws {
-        try await fill()
-        let record = try await container.json("inventory", "--files")
-        let files = try #require(record["files"] as? [[String: Any]])
-        let item = try #require(files.first { $0["kind"] as? String == "item" })
-        #expect(item["key"] as? String == "ahead")
-        #expect(item["source"] as? String == "feed")
-        #expect(item["intent"] as? String == "opportunistic")
-        #expect(item["contentBytes"] as? Int == text.count)
-        #expect(item["purgeable"] as? Bool == true)
-        let backup = try #require(item["backup"] as? [String: Any])
-        #expect(backup["wanted"] as? Bool == false)
-        #expect(backup["actual"] as? Bool == false)
-        #expect(backup["excludedBy"] as? [String] == ["area", "cacheTag"])
-        let film = try #require(files.first { $0["path"] as? String == "Documents/Film.txt" })
-        #expect(film["kind"] as? String == "promoted")
-        #expect(film["visible"] as? Bool == true)
-        #expect((record["totals"] as? [String: Any])?["files"] as? Int == files.count)
     }
 
     @Test func filtersSelectFiles() async throws {

@@ -25,37 +25,30 @@ import Testing
             })
     }
 
-    @Test(arguments: [
-        ("022", "644", "755"), ("002", "664", "775"), ("077", "600", "700"), ("000", "666", "777"),
-    ])
-    func documentsFollowTheUmask(_ umask: String, _ file: String, _ folder: String) throws {
-        let outcome = try container.shell(
-            #"""
-            umask \#(umask); put() { "$CACHECTL" put "$@" --quiet --container "$CONTAINER"; }
-            put text - --to documents --name text <b/a; put noise noise --to documents --name noise
-            put bundle b --to documents --name B; put deep b/a --to documents --folder Sub/Er --name deep
-            put asked noise --to documents --name asked --requested >/dev/null
-            for k in text noise bundle deep; do "$CACHECTL" open $k --container "$CONTAINER" >/dev/null; done
-            """#)
-        #expect(outcome.errors == "")
-        #expect(
-            try permissions(below: "Documents") == [
-                "text": file, "noise": file, "asked": file, "Sub": folder, "Sub/Er": folder,
-                "Sub/Er/deep": file, "B": folder, "B/a": file, "B/s": folder, "B/s/n": file, "B/run": folder,
-            ])
-    }
-
-    @Test func applicationSupportIsPrivate() throws {
-        _ = try container.shell(
-            #"""
-            umask 000; for k in noise b; do "$CACHECTL" put $k $k --to support --quiet --container "$CONTAINER"
-            "$CACHECTL" open $k --container "$CONTAINER"; done
-            """#)
-        let found = try permissions(below: "Library/Application Support/PrefetchCache/files")
-        #expect(
-            found == [
-                "noise": "600", "b": "700", "b/a": "600", "b/s": "700", "b/s/n": "600", "b/run": "700",
-            ])
+    @Test func documentsFollowTheUmaskAndApplicationSupportIsPrivate() throws {
+        for (umask, file, folder) in [
+            ("022", "644", "755"), ("002", "664", "775"), ("077", "600", "700"), ("000", "666", "777"),
+        ] {
+            let outcome = try container.shell(
+                #"""
+                umask \#(umask); rm -rf "$CONTAINER"; put() { "$CACHECTL" put "$@" --quiet --container "$CONTAINER"; }
+                put text - --to documents --name text <b/a; put noise noise --to documents --name noise
+                put bundle b --to documents --name B; put deep b/a --to documents --folder Sub/Er --name deep
+                put asked noise --to documents --name asked --requested >/dev/null; put own noise --name own; put b b
+                "$CACHECTL" open text noise bundle deep own b --container "$CONTAINER" >/dev/null
+                """#)
+            #expect(outcome.errors == "")
+            #expect(
+                try permissions(below: "Documents") == [
+                    "text": file, "noise": file, "asked": file, "Sub": folder, "Sub/Er": folder,
+                    "Sub/Er/deep": file, "B": folder, "B/a": file, "B/s": folder, "B/s/n": file,
+                    "B/run": folder,
+                ])
+            #expect(
+                try permissions(below: "Library/Application Support/PrefetchCache/files") == [
+                    "own": "600", "b": "700", "b/a": "600", "b/s": "700", "b/s/n": "600", "b/run": "700",
+                ])
+        }
     }
 }
 

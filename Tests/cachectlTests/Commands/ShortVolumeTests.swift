@@ -63,55 +63,6 @@ struct ShortVolumeTests {
         }
     }
 
-    @Test func cachedItemsMakeWayForWhatTheUserAskedFor() async throws {
-        for number in 0..<3 {
-            try await container.succeed(
-                "put", "noise-\(number)", "-", input: noise(150_000, seed: UInt64(number)))
-        }
-        let capacity = try await container.json("capacity")
-        let derivation = try #require(capacity["derivation"] as? [String: Any])
-        let available = try #require(capacity["availableBytes"] as? Int)
-        let low = try #require(derivation["lowBytes"] as? Int)
-        let evictable = try #require(capacity["evictableBytes"] as? Int)
-        let content = noise(available - low + evictable / 2, seed: 9)
-        let file = try container.folder.write(content, to: "file").path
-
-        let outcome = try await container.succeed("put", "k", file, "--requested")
-        let path = outcome.text.trimmingCharacters(in: .newlines)
-        #expect(try Data(contentsOf: URL(filePath: path)) == content)
-        let left = try await container.keys
-        #expect(left.contains("noise-2"))
-        #expect(!left.contains("text-0"))
-    }
-
-    @Test func aFullVolumeRefusesAGuessAndOpensWhatIsThere() async throws {
-        try volume.fill()
-        let capacity = try await container.json("capacity")
-        #expect(capacity["availableBytes"] as? Int == 0)
-        #expect(capacity["pressure"] as? String == "critical")
-        #expect(capacity["refusal"] as? String == "pressure")
-        #expect(
-            try await container.succeed("capacity").text.hasPrefix(
-                "pressure  critical: the volume is practically full"))
-
-        for input in ["-", try container.folder.write(noise(50_000, seed: 1), to: "file").path] {
-            let outcome = try await container.cachectl("put", "k", input, input: noise(50_000, seed: 1))
-            #expect(outcome.status == 75)
-            #expect(outcome.output.isEmpty)
-            #expect(outcome.errors.contains("(pressure)"))
-            #expect(try files(below: "Library/Caches/PrefetchCache/incoming").isEmpty)
-        }
-        // A note of this use may be lost, of which the command warns.
-        let cat = try await container.cachectl("cat", "text-3")
-        #expect(cat.status == 0)
-        #expect(cat.output == text)
-        // The coldest may have made way: the pressure is critical.
-        let opened = try await container.cachectl("open", try #require(await container.keys.last))
-        #expect(opened.status == 0)
-        let path = opened.text.trimmingCharacters(in: .newlines)
-        #expect(try Data(contentsOf: URL(filePath: path)) == text)
-    }
-
     @Test func whereNothingCanBeEvictedThatIsSaidAndIsNoFailure() async throws {
         try await container.succeed("evict", "--all")
         try volume.fill()
@@ -125,15 +76,5 @@ struct ShortVolumeTests {
         #expect(outcome.status == 74)
         #expect(outcome.errors.contains("configuration.json"))
         #expect(outcome.errors.contains("make room on the volume"))
-    }
-
-    @Test func theBudgetFollowsTheVolume() async throws {
-        let before = try #require(await container.json("capacity")["budgetBytes"] as? Int)
-        #expect(before > 0)
-        #expect(before <= 1 << 20)
-        try volume.fill()
-        #expect(try await container.json("capacity")["budgetBytes"] as? Int == 0)
-        try FileManager.default.removeItem(at: volume.root.appending(path: "filler"))
-        #expect(try #require(await container.json("capacity")["budgetBytes"] as? Int) > 0)
     }
 }

@@ -37,13 +37,4 @@ import Testing
         try await container.succeed("trim")
         #expect(try await container.keys == ["new"])
     }
-
-    @Test func aFullVolumeTakesEverythingAndLeavesWhatWasOpened() async throws {
-        for key in ["a", "b"] { try await container.succeed("put", key, "-", input: text) }
-        let path = try await container.succeed("open", "a").text.trimmingCharacters(in: .newlines)
-        try await container.configure(Container.critical)
-        #expect(try await container.json("trim")["pressure"] as? String == "critical")
-        #expect(try await container.list().isEmpty)
-        #expect(try Data(contentsOf: URL(filePath: path)) == text)
-    }
 }

@@ -71,23 +71,16 @@ import Testing
         return outcome.text + outcome.errors
     }
 
-    /// Below 20 Dispatch itself gives up when it finds none.
-    @Test(arguments: ["ulimit -n 24", "ulimit -n 40"])
-    func fewDescriptorsSuffice(_ limit: String) throws {
-        let found = try faults(limit)
-        #expect(found == "")
-    }
-
-    @Test(arguments: ["ulimit -f 0", "ulimit -f 1", "ulimit -f 64"])
-    func filesMayHaveToBeShort(_ limit: String) throws {
-        let found = try faults(limit)
-        #expect(found == "")
-    }
-
-    @Test(arguments: ["exec <&-", "exec >&-", "exec 2>&-", "exec <&- >&- 2>&-"])
-    func streamsMayBeClosed(_ limit: String) throws {
-        let found = try faults(limit)
-        #expect(found == "")
+    /// Few descriptors, short files, and closed streams. Below 20 descriptors Dispatch itself gives up when it finds none.
+    @Test(arguments: [
+        ["ulimit -n 24", "ulimit -n 40"], ["ulimit -f 0", "ulimit -f 1", "ulimit -f 64"],
+        ["exec <&-", "exec >&-", "exec 2>&-", "exec <&- >&- 2>&-"],
+    ])
+    func whatAShellAllowsSuffices(_ limits: [String]) throws {
+        for limit in limits {
+            let found = try faults(limit)
+            #expect(found == "", "\(limit)")
+        }
     }
 
     /// What another user runs needs no thread but its first.
