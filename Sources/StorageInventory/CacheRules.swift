@@ -70,11 +70,18 @@ extension Checkup {
         let files = self.files {
             $0.kind == .promoted && $0.isBackedUp && $0.areMarksKnown && !$0.isBackupIntended
         }
-        for index in files where entry(of: index)?.backup != .include {
-            // What became its user's belongs in backups, and `cachectl repair` leaves it there, too.
-            guard verdict(on: index) == .untouched, irreplaceability(of: index) == nil else { continue }
-            report([index], "backups contain it, though it was opened to be excluded from them")
+        // What became its user's belongs in backups, and `cachectl repair` leaves it there, too.
+        let lost = files.filter {
+            entry(of: $0)?.backup != .include && verdict(on: $0) == .untouched
+                && irreplaceability(of: $0) == nil
         }
+        let bundles = Set(
+            (inventory.ledger?.entries ?? []).lazy.filter { !$0.parts.isEmpty }.map(inventory.path(of:)))
+        report(
+            lost,
+            byFolder: inventory.outermostFolders { number, _ in
+                !lost.isEmpty && !bundles.isEmpty && bundles.contains(inventory.path(ofFolder: number))
+            }, "backups contain it, though it was opened to be excluded from them")
         for (number, folder) in inventory.folders.enumerated()
         where folder.role == .staging && folder.exclusions.isEmpty && folder.areMarksKnown
             && inventory.parent(of: folder)?.role != .staging

@@ -38,7 +38,7 @@ import Testing
         let copy = try copy()
         try copy.write("the user's own words", to: "Documents/changed.txt")
         let staging = "Library/Application Support/PrefetchCache/staging"
-        let lost = ["Documents/guide/1.html", "Documents/map.txt", staging].map {
+        let lost = ["Documents/guide", "Documents/map.txt", staging].map {
             "exclusion-mark-lost \($0)"
         }
         #expect(try await findings(in: copy).sorted() == lost)
