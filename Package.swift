@@ -218,6 +218,7 @@ if let libFuzzer = Context.environment["PREFETCHCACHE_FUZZING"] {
             ],
             sources: [
                 "Input/Quantities.swift", "Output/JSON.swift", "Output/Numbers.swift", "Output/Text.swift",
+                "Report/HTML.swift",
             ])
     ]
     for target in package.targets where !others.contains(target.name) {

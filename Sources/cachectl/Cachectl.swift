@@ -20,7 +20,7 @@ struct Cachectl: AsyncParsableCommand {
     private static let commands: [any Command.Type] = [
         Put.self, Fetch.self, List.self, Show.self, Cat.self, Open.self, Forget.self, Evict.self, Trim.self,
         CapacityCommand.self, Configure.self, Stats.self, Events.self, Inventory.self,
-        Migrate.self, Purge.self, Repair.self, Verify.self,
+        Migrate.self, Purge.self, Repair.self, Report.self, Verify.self, Watch.self,
     ]
 
     /// The commands that take the shared options.

@@ -77,6 +77,8 @@ import Testing
         migrate --from @old --as cached --to documents --source old --key-prefix old/ --dry-run
         migrate --from @old --as documents --backup include --dry-run
         inventory --files --area documents --kind promoted --source feed --larger-than 1 --older-than 0s
+        report --html @report.html
+        watch --interval 100ms --count 1
         inventory --rules
         inventory --draft-manifest
         """)

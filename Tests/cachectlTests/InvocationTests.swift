@@ -39,6 +39,8 @@ import Testing
         ["migrate", "--from", "x"], ["migrate", "--as", "cached"], ["migrate", "--source", "s"],
         ["migrate", "--backup", "exclude"], ["stats", "--reset", "--yes", "--by", "source"],
         ["stats", "--yes"],
+        ["watch", "--interval", "1"], ["watch", "--interval", "0s"], ["watch", "--count", "0"],
+        ["watch", "--count", "-1"],
         ["cat", "k", "--timeout", "1"], ["cat", "k", "--timeout", "0s"], ["fetch"],
         ["fetch", "http://a/", "http://b/", "--key", "k"],
         ["fetch", "http://a/", "--from-file", "l", "--name", "n"], ["fetch", "http://a/", "--parallel", "0"],

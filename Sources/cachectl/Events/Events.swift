@@ -81,7 +81,7 @@ struct Events: CacheCommand {
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         output.stopsOnBrokenPipe = true
-        let pause = follow ? try Pause() : nil
+        let pause = follow ? try Pause(nil) : nil
         let first = since.map { $0.start(before: Timestamp.now) }
         var position: JournalPosition?
         var isNamed = false

@@ -4,17 +4,21 @@ internal import SystemPackage
 /// Why a pause ended.
 enum Wake: Hashable {
     case due
-    /// The reader of standard output has gone.
+    /// The user pressed q, or the reader of standard output has gone.
     case end
     case signal(CInt)
 }
 
-/// Waits for a time, a signal, or a closed pipe. Signals arrive through a pipe, so that one `poll` waits for all of them.
+/// Waits for a time, a key, a signal, or a closed pipe. Signals arrive through a pipe, so that one `poll` waits for all
+/// of them.
 final class Pause {
     private let readEnd: CInt
     private let signals: SignalHandler
+    private let isScreen: Bool
+    private var readsKeys: Bool
 
-    init() throws(CommandFailure) {
+    /// - Parameter screen: Standard output if it is a terminal; otherwise its reader may close the pipe.
+    init(_ screen: TerminalScreen?) throws(CommandFailure) {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw CommandFailure(.inputOutput, "cannot create a pipe: \(String(cString: strerror(errno)))")
@@ -25,7 +29,11 @@ final class Pause {
         }
         let writeEnd = ends[1]
         readEnd = ends[0]
-        signals = SignalHandler([SIGINT, SIGTERM, SIGHUP]) { number in
+        isScreen = screen != nil
+        readsKeys = isScreen && StandardStreams.isInputTerminal
+        // Without a screen nothing is to be drawn again.
+        let numbers = [SIGINT, SIGTERM, SIGHUP] + (isScreen ? [SIGWINCH, SIGTSTP] : [])
+        signals = SignalHandler(numbers, urgent: { screen?.leave() }) { number in
             var byte = UInt8(truncatingIfNeeded: number)
             // A failed write to a full pipe is harmless: the reader wakes anyway.
             _ = write(writeEnd, &byte, 1)
@@ -39,10 +47,11 @@ final class Pause {
     }
 
     func wait(for duration: Duration) -> Wake {
-        var polled = [
-            pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: StandardStreams.output.rawValue, events: 0, revents: 0),
-        ]
+        // `poll` ignores negative descriptors.
+        var polled = [readEnd, readsKeys ? STDIN_FILENO : -1].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        polled.append(pollfd(fd: isScreen ? -1 : StandardStreams.output.rawValue, events: 0, revents: 0))
         var count: CInt
         // Interrupted by a signal, of which the pipe tells.
         repeat {
@@ -51,6 +60,10 @@ final class Pause {
         guard count > 0 else { return .due }
         var byte: UInt8 = 0
         if polled[0].revents != 0, read(readEnd, &byte, 1) == 1 { return .signal(CInt(byte)) }
-        return polled[1].revents != 0 ? .end : .due
+        if polled[2].revents != 0 { return .end }
+        guard polled[1].revents != 0 else { return .due }
+        // At the end of input, there are no more keys.
+        readsKeys = read(STDIN_FILENO, &byte, 1) == 1
+        return readsKeys && [UInt8(ascii: "q"), UInt8(ascii: "Q")].contains(byte) ? .end : .due
     }
 }

@@ -41,6 +41,9 @@ struct SharedOptions: ParsableArguments {
         }
     }
 
+    /// The cache, as the user named it.
+    var placeName: String { container?.displayText ?? app ?? "" }
+
     func place() throws -> Place {
         try container.map { try Place(container: $0, of: app) }
             ?? Place(areas: .application(id: app ?? ""), container: nil)

@@ -88,6 +88,14 @@ enum Timestamp {
         return "\(text(milliseconds: milliseconds)), \(age) ago"
     }
 
+    /// `2026-03-01`
+    static func day(of milliseconds: Int64) -> String { String(text(milliseconds: milliseconds).prefix(10)) }
+
+    /// `12:00:00`, in UTC.
+    static func time(of milliseconds: Int64) -> String {
+        String(text(milliseconds: milliseconds).dropFirst(11).prefix(8))
+    }
+
     /// `2026-03-01T12:00:00Z`; a number of milliseconds for years outside ``writable``.
     static func text(milliseconds: Int64) -> String {
         guard writable.contains(milliseconds) else { return "\(milliseconds) ms after 1970" }

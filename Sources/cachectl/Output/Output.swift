@@ -112,6 +112,12 @@ enum StandardStreams {
 
     static var isInputTerminal: Bool { isatty(input.rawValue) == 1 }
 
+    /// Whether standard output is a terminal that supports cursor control.
+    static var isOutputScreen: Bool {
+        isatty(output.rawValue) == 1
+            && ![nil, "", "dumb"].contains(ProcessInfo.processInfo.environment["TERM"])
+    }
+
     static func write(_ text: String) throws(FileSystemError) {
         try Array(text.utf8).withBytes { bytes throws(FileSystemError) in try write(bytes) }
     }

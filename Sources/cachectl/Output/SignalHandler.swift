@@ -54,8 +54,13 @@ final class SignalHandler {
 
     /// Where no thread can be started, signals keep their default actions.
     ///
-    /// - Parameter body: Called at every signal but the second terminating one, which ends the process.
-    init(_ numbers: [CInt], _ body: @escaping @Sendable (CInt) -> Void) {
+    /// - Parameters:
+    ///   - urgent: Called at the second terminating signal, just before the process ends.
+    ///   - body: Called at every other signal.
+    init(
+        _ numbers: [CInt], urgent: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (CInt) -> Void
+    ) {
         self.numbers = Listener.writeEnd == nil ? [] : numbers
         Listener.handler.withLock { [first] handler in
             handler = { number in
@@ -63,7 +68,9 @@ final class SignalHandler {
                     switch first.note(number) {
                     case .first: break
                     case .repeated: return
-                    case .second: _exit(128 + number)
+                    case .second:
+                        urgent()
+                        _exit(128 + number)
                     }
                 }
                 body(number)

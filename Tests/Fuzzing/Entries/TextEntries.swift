@@ -88,7 +88,7 @@ func requireName(_ name: String) throws {
     }
 }
 
-/// What is printed: JSON, and text for a terminal.
+/// What is printed: JSON, pages, and text for a terminal.
 func fuzzOutput(_ input: [UInt8]) throws {
     struct Printed: Codable, Equatable {
         let text: String
@@ -106,6 +106,8 @@ func fuzzOutput(_ input: [UInt8]) throws {
         try require(!hasHazard(json, except: isPretty ? "\n" : nil), "JSON is harmless on a terminal")
     }
     try require(!hasHazard(text.escapedForTerminal, except: nil), "escaped text is harmless")
+    let page = HTML.text(text)
+    try require(!page.contains { "<>\"'".contains($0) } && !hasHazard(page, except: nil), "no markup")
     let bytes = Size.text(number)
     try require(!bytes.isEmpty && bytes.utf8.count < 32, "a size is short")
     try require(!Timestamp.text(milliseconds: number).isEmpty, "every time can be printed")

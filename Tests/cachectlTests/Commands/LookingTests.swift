@@ -30,7 +30,7 @@ import Testing
             "list", "list --partials", "show k", "cat k", "open k", "forget k", "evict --all", "trim",
             "capacity",
             "configure", "stats", "stats --json", "purge --excluded --older-than 1d", "repair",
-            "verify --repair",
+            "verify --repair", "report --html -", "watch --count 1",
         ] {
             let outcome = try await container.cachectl(command.split(separator: " ").map(String.init))
             #expect(outcome.status == 66 && outcome.output.isEmpty, "\(command)")

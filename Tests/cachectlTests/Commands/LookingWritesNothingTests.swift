@@ -22,13 +22,13 @@ extension Container {
     static let looks = [
         "list", "list --opened", "list --partials", "list --json", "show cached", "show opened", "stats",
         "stats --by source", "events", "capacity", "configure",
-        "inventory", "inventory --check", "inventory --files", "verify",
+        "inventory", "inventory --check", "inventory --files", "verify", "report --html -",
         "show Documents/opened",
         "repair --dry-run",
         "evict --all --dry-run", "evict cached --dry-run",
         "migrate --from $CONTAINER/Documents --as documents --dry-run",
         "migrate --from $CONTAINER/Documents --as cached --dry-run",
-        "purge --excluded --older-than 1d --dry-run", "fetch --missing --dry-run",
+        "purge --excluded --older-than 1d --dry-run", "fetch --missing --dry-run", "watch --count 1 --json",
     ]
 
     init() async throws {

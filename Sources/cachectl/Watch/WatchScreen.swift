@@ -1,0 +1,68 @@
+internal import PrefetchCaching
+
+/// The screen of `cachectl watch`: a pure function of a sample, what happened, and the size of the terminal.
+struct WatchScreen {
+    static let mostEvents = 200
+
+    let title: String
+    let interval: Duration
+    let sample: CacheSample
+    /// Newest last.
+    let recent: [JournalEntry]
+
+    /// - Returns: At most as many lines as the terminal has, none of them wider.
+    func lines(_ size: TerminalSize) -> [String] {
+        var lines = [heading(size.columns), ""] + figures
+        // At least half of the remaining lines for the sources, more if there are few events.
+        let rest = size.lines - lines.count
+        lines += section("SOURCES", sources, lines: max(rest - recent.count - 2, rest / 2))
+        lines += section("RECENT", recent.reversed().map(\.line), lines: size.lines - lines.count)
+        return lines.prefix(max(0, size.lines)).map { $0.escapedForTerminal.prefix(columns: size.columns) }
+    }
+
+    private func heading(_ columns: Int) -> String {
+        let milliseconds = interval.milliseconds
+        let pause = milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
+        let end = "\(Timestamp.time(of: sample.time)) UTC, every \(pause), q quits"
+        // The end of a path is more informative than its start.
+        let title = title.escapedForTerminal
+        let room = columns - end.columns - 2
+        return room < 12
+            ? title.suffix(columns: columns)
+            : title.suffix(columns: room).fitted(columns: room) + "  " + end
+    }
+
+    private var figures: [String] {
+        let now = sample.statistics
+        let (charged, budget, level) = (now.chargedBytes, now.budgetBytes, now.pressure)
+        var items = "\(now.items), \(Size.text(now.contentBytes)) as \(Size.text(now.storedBytes))"
+        if now.partials > 0 { items += "; \(now.partials) interrupted (\(Size.text(now.partialBytes)))" }
+        if now.quarantinedItems > 0 { items += "; \(now.quarantinedItems) damaged" }
+        return TextTable([
+            "budget": "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))",
+            "pressure": "\(level.rawValue), \(Size.text(sample.availableBytes)) of "
+                + "\(Size.text(sample.totalBytes)) available"
+                + (level == .normal ? "" : "; nothing is admitted"),
+            "items": items,
+            "so far": "\(now.stores) stored, \(now.promotions) opened, \(now.evictions) evicted, "
+                + "\(now.refusals.values.reduce(0, +)) refused; \(Count.text(now.hits, "hit")), "
+                + "\(now.misses) missed",
+        ]).lines
+    }
+
+    private var sources: [String] {
+        var table = TextTable([.left, .right, .right])
+        for source in sample.sources {
+            table.add([
+                source.source.isEmpty ? "(none)" : source.source, "\(source.items)",
+                Size.text(source.chargedBytes),
+            ])
+        }
+        return table.lines
+    }
+
+    /// - Parameter lines: The available lines, including a blank line and the heading.
+    private func section(_ head: String, _ rows: [String], lines: Int) -> [String] {
+        lines < 3 || rows.isEmpty ? [] : ["", head] + rows.prefix(lines - 2)
+    }
+}
