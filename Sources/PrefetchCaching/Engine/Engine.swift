@@ -19,6 +19,7 @@ internal import SystemPackage
 /// | ``Catalog/file``, then the catalog's queue and SQLite's own lock | opening the catalog; a transaction |
 /// | `flock` of items and partials, never waited for in a transaction | leases, claims, a partial under way |
 /// | ``ItemLocks``, one stripe at a time | placing or removing a file and noting it |
+/// | the access of ``History`` | reading or saving what was counted |
 /// | ``Record``: its turn, the folder's `flock`, the open file | a change; a read takes only the last |
 /// | all other mutexes | a few instructions; in ``WriterSession`` its file, too |
 final class Engine: Sendable {

@@ -118,7 +118,9 @@ package enum CacheFile: Hashable, Sendable {
             let names = [CacheLayout.record, EarlierRecord.ledger].flatMap { name in
                 ([""] + CacheLayout.databaseSides).map { name + $0 }
             }
-            if names.contains(text) || EarlierRecord.logs.contains(FilePath(text)) {
+            if names.contains(text)
+                || (EarlierRecord.logs + [CacheLayout.generation]).contains(FilePath(text))
+            {
                 self = .record
             } else if text == configuration || text == ".\(configuration).new" {
                 self = .configuration

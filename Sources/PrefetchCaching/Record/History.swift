@@ -169,8 +169,6 @@ final class History: Sendable {
                 try record.count(isWaiting: isWaiting) { database in
                     try rows.add(to: database, today: today)
                     try JournalTable.append(journal.noted, to: database)
-                } noting: {
-                    promotedKeys?.carry(from: $0, to: $1)
                 }
             } catch {
                 environment.logger.debug("The figures were not written.", metadata: ["error": "\(error)"])
@@ -228,8 +226,6 @@ final class History: Sendable {
             try record?.count(isWaiting: true) { database in
                 try carried.replaceAll(in: database)
                 try JournalTable.removeAll(from: database)
-            } noting: {
-                promotedKeys?.carry(from: $0, to: $1)
             }
             state.withLock { $0 = State(unsaved: record == nil ? carried : HistoryRows()) }
         }

@@ -77,7 +77,6 @@ struct Ledger: PromotionLedger {
     func make(_ changes: [LedgerChange], flushing: Bool) throws(CacheError) -> Set<KeyHash> {
         var displaced: Set<KeyHash> = []
         try record.write(creating: changes.contains { $0.new != nil }) { database, log in
-            let before = try record.fingerprint()
             try log.lengthen()
             try log.setFlushing(flushing, in: database)
             if let change = changes.first, changes.count == 1 {
@@ -90,7 +89,6 @@ struct Ledger: PromotionLedger {
                 }
             }
             log.noteWritten(in: database)
-            log.advanceTime(since: before)
         }
         return displaced
     }

@@ -4,13 +4,12 @@ internal import Synchronization
 
 /// The hashes of all keys in the ledger, promoted or under way, so that storing an item need not query the ledger.
 ///
-/// They are read again when another process has changed the record, once as many lookups have gone to the ledger as make
-/// that worth it. 16 bytes per key.
+/// They are read again when promotions were entered, once as many lookups have gone to the ledger as make that worth it. 16 bytes per key.
 final class PromotedKeys: Sendable {
     private struct Snapshot: Sendable {
-        var fingerprint: RecordFingerprint
-        var hashes: Set<KeyHash>
-        /// How many keys were looked up in the ledger since the record has changed.
+        let generation: Int64?
+        let hashes: Set<KeyHash>
+        /// How many keys were looked up in the ledger since they have changed.
         var lookups = 0
     }
 
@@ -26,46 +25,34 @@ final class PromotedKeys: Sendable {
 
     /// The promotion of a key, complete or under way.
     ///
-    /// - Complexity: One system call if the key has none and the record is as it was.
+    /// - Complexity: One system call if the key has none and no promotions were entered since the last call.
     func entry(for hash: KeyHash) throws(CacheError) -> LedgerEntry? {
         if let record = ledger.database {
-            guard let fingerprint = try record.fingerprint() else { return nil }
-            var hashes = known(at: fingerprint)
-            if hashes == nil, isWorthReading(at: fingerprint) { hashes = try read(at: fingerprint) }
+            let hashes = try hashes(at: record.generation(), isUrgent: false)
             if let hashes, !hashes.contains(hash) { return nil }
         }
         return try ledger.entry(for: hash)
     }
 
     func all() throws(CacheError) -> Set<KeyHash> {
-        guard let fingerprint = try ledger.database?.fingerprint() else { return try ledger.hashes() }
-        if let hashes = known(at: fingerprint) { return hashes }
-        return try read(at: fingerprint)
+        guard let record = ledger.database else { return try ledger.hashes() }
+        if let hashes = try hashes(at: record.generation(), isUrgent: true) { return hashes }
+        return try ledger.hashes()
     }
 
-    /// Notes that nothing about promotions has changed between two fingerprints.
-    func carry(from old: RecordFingerprint?, to new: RecordFingerprint?) {
-        guard let old, let new else { return }
-        snapshot.withLock { if $0?.fingerprint == old { $0?.fingerprint = new } }
-    }
-
-    private func known(at fingerprint: RecordFingerprint) -> Set<KeyHash>? {
-        guard fingerprint.isOfLog else { return nil }
-        return snapshot.withLock { $0?.fingerprint == fingerprint ? $0?.hashes : nil }
-    }
-
-    private func isWorthReading(at fingerprint: RecordFingerprint) -> Bool {
-        guard fingerprint.isOfLog else { return false }
-        return snapshot.withLock { snapshot in
-            guard let known = snapshot else { return true }
+    /// - Parameter isUrgent: Whether to read them if they have changed, however many there are.
+    /// - Returns: `nil` while they are being changed, or if they have changed.
+    private func hashes(at generation: Int64?, isUrgent: Bool) throws(CacheError) -> Set<KeyHash>? {
+        if let generation, generation % 2 == 1 { return nil }
+        let (known, isWorthReading) = snapshot.withLock { snapshot in
+            guard let known = snapshot else { return (nil as Set<KeyHash>?, true) }
+            if known.generation == generation { return (known.hashes, false) }
             snapshot?.lookups += 1
-            return known.lookups * Self.hashesPerLookup >= known.hashes.count
+            return (nil, known.lookups * Self.hashesPerLookup >= known.hashes.count)
         }
-    }
-
-    private func read(at fingerprint: RecordFingerprint) throws(CacheError) -> Set<KeyHash> {
-        // The fingerprint was taken before reading, so a change in between is read again.
-        let fresh = Snapshot(fingerprint: fingerprint, hashes: try ledger.hashes())
+        guard known == nil, isUrgent || isWorthReading else { return known }
+        // The generation was looked at before reading, so a change in between is read again.
+        let fresh = Snapshot(generation: generation, hashes: try ledger.hashes())
         snapshot.withLock { $0 = fresh }
         return fresh.hashes
     }

@@ -24,8 +24,6 @@ final class Record: Sendable {
     /// held while waiting for that lock.
     private let turns = UnfairMutex(())
     private let isLogWritten = Atomic<Bool>(false)
-    /// Whether a log existed at the last check.
-    private let hasLog = Atomic<Bool>(false)
     /// Available bytes below which nothing is counted: several times what all counts take.
     private static let roomToCount: Int64 = 8 << 20
 
@@ -43,17 +41,39 @@ final class Record: Sendable {
         self.path = path.appending(CacheLayout.record)
     }
 
-    /// A value that changes with every commit; `nil` before the first.
+    /// A value that changes with the promotions: odd while some are being entered, or when a process has died doing that.
+    /// `nil` before the first.
     ///
-    /// - Complexity: One system call if there was a log before or there is no record: every store asks twice.
-    func fingerprint() throws(CacheError) -> RecordFingerprint? {
-        if hasLog.load(ordering: .relaxed), let log = try attributes(of: CacheLayout.recordLog) {
-            return RecordFingerprint(log, isOfLog: true)
+    /// It is the length of an empty file, which takes no space and is known after one system call: every store asks twice.
+    func generation() throws(CacheError) -> Int64? {
+        try onFiles(folder.fileSystem.attributes(of: CacheLayout.generation, in: folder.descriptor))?.length
+    }
+
+    /// Runs `body`, which enters promotions, between two changes of the generation. To be called under the lock.
+    private func changingGeneration(_ body: () throws -> Void) throws {
+        let fileSystem = folder.fileSystem
+        let mode = OpenMode.createIfMissing(CacheLayout.filePermissions)
+        let file = try fileSystem.open(CacheLayout.generation, in: folder.descriptor, mode)
+        defer { fileSystem.close(file) }
+        let begun = try fileSystem.attributes(of: file).length | 1
+        try fileSystem.resize(file, to: begun)
+        // Also after an error: something may have been entered.
+        defer { end(begun, of: file) }
+        try body()
+    }
+
+    private func end(_ begun: Int64, of file: Descriptor) {
+        do {
+            try folder.fileSystem.resize(file, to: begun + 1)
+        } catch {
+            // It stays odd: every key is looked up in the ledger until something is next entered.
         }
+    }
+
+    /// What a commit changes of the file that it is written to.
+    private func fingerprint() throws(CacheError) -> RecordFingerprint? {
         guard let file = try attributes() else { return nil }
-        let log = try attributes(of: CacheLayout.recordLog)
-        hasLog.store(log != nil, ordering: .relaxed)
-        return RecordFingerprint(log ?? file, isOfLog: log != nil)
+        return RecordFingerprint(try attributes(of: CacheLayout.recordLog) ?? file)
     }
 
     private func attributes(of name: String) throws(CacheError) -> FileAttributes? {
@@ -151,25 +171,21 @@ final class Record: Sendable {
     func write(creating: Bool, _ body: (Database, RecordLog) throws -> Void) throws(CacheError) {
         // Even after an error something may have been written.
         isLogWritten.store(true, ordering: .relaxed)
-        try change(creating: creating, body)
+        try change(creating: creating) { database, log in
+            try changingGeneration { try body(database, log) }
+        }
     }
 
     /// Runs `body`, which enters what was counted and nothing about promotions, while nothing else changes the record. It is
     /// not flushed: a power cut may undo it. A volume that is almost full is left to what the user opens.
     ///
-    /// - Parameters:
-    ///   - isWaiting: Whether to wait while another process changes the record.
-    ///   - noting: Receives the fingerprints before and after.
-    func count(
-        isWaiting: Bool, _ body: (Database) throws -> Void,
-        noting: (RecordFingerprint?, RecordFingerprint?) -> Void
-    ) throws(CacheError) {
+    /// - Parameter isWaiting: Whether to wait while another process changes the record.
+    func count(isWaiting: Bool, _ body: (Database) throws -> Void) throws(CacheError) {
         try requireWritable()
         guard hasRoomToCount else {
             throw .fileSystem(FileSystemError("write", path: path, errno: .noSpace))
         }
         try change(creating: true, isWaiting: isWaiting) { database, log in
-            let before = try fingerprint()
             try log.lengthen()
             try log.setFlushing(false, in: database)
             try database.inTransaction(.immediate) {
@@ -177,8 +193,6 @@ final class Record: Sendable {
                 return .commit
             }
             log.noteWritten(in: database)
-            log.advanceTime(since: before)
-            noting(before, try fingerprint())
         }
     }
 
@@ -330,7 +344,7 @@ final class Record: Sendable {
             guard let self else { return }
             // A new file starts with a rollback journal, whose deletion EXTRA synchronises as well: if the
             // journal reappeared after a power cut, it would empty the file. On a file system without shared
-            // memory for a log, the journal stays in use.
+            // memory for a log, the journal stays in use. What is reset or forgotten is nowhere in the file.
             try explainingErrors(of: database) {
                 try RecordSchema.isCurrent(in: database)
                 try database.execute(
@@ -340,6 +354,7 @@ final class Record: Sendable {
                         PRAGMA checkpoint_fullfsync = ON;
                         PRAGMA journal_mode = WAL;
                         PRAGMA wal_autocheckpoint = 0;
+                        PRAGMA secure_delete = ON;
                         """)
             }
         }
@@ -354,17 +369,14 @@ final class Record: Sendable {
     }
 }
 
-/// What a commit changes of the file that it is written to: the log or, without one, the record itself. Each commit leaves a
-/// later time of modification in the log, see ``RecordLog/advanceTime(since:)``.
-struct RecordFingerprint: Sendable, Hashable {
+/// Of the log or, without one, of the record itself.
+private struct RecordFingerprint: Sendable, Hashable {
     let identity: FileAttributes.Identity
     let length: Int64
     /// In nanoseconds since 1970.
     let modified: Int64
-    let isOfLog: Bool
 
-    init(_ file: FileAttributes, isOfLog: Bool) {
+    init(_ file: FileAttributes) {
         (identity, length, modified) = (file.identity, file.length, file.modified)
-        self.isOfLog = isOfLog
     }
 }

@@ -121,24 +121,4 @@ final class RecordLog: Sendable {
             database.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, isReset ? 1 : 0)
         return Int64(pages)
     }
-
-    /// Makes sure that the log's time of modification is later than before the last commit, so that it tells one commit from
-    /// the next: the kernel's clock ticks every few milliseconds. To be called under the lock.
-    func advanceTime(since before: RecordFingerprint?) {
-        guard let before, before.isOfLog else { return }
-        let name = FilePath(CacheLayout.recordLog)
-        do throws(FileSystemError) {
-            let fileSystem = folder.fileSystem
-            guard let now = try fileSystem.attributes(of: name, in: folder.descriptor),
-                now.identity == before.identity, now.modified <= before.modified
-            else { return }
-            let time = before.modified + 1
-            try fileSystem.withFile(name, in: folder.descriptor, .readWrite) { log throws(FileSystemError) in
-                try fileSystem.setTimes(accessed: time, modified: time, of: log)
-            }
-        } catch {
-            // What was committed stays. Who has read it before may take that for current until the next commit.
-            return
-        }
-    }
 }

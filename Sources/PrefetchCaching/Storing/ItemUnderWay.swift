@@ -121,13 +121,23 @@ final class ItemUnderWay: StoreUnderWay {
         if !isPlaced { throw Refused(.alreadyPromoted) }
     }
 
+    /// - Returns: `nil` without one, and also if somebody is at it for too long.
+    private func awaitedEntry(of key: ItemKey) throws(CacheError) -> LedgerEntry? {
+        do throws(CacheError) {
+            return try engine.promoter.settledEntry(of: key)
+        } catch {
+            guard error.isBusy else { throw error }
+            return nil
+        }
+    }
+
     /// A promotion enters its intent before it looks whether the item is still the one that it opened, and a store publishes
     /// before it looks for an intent: at least one of them sees the other. If that cannot be awaited, the item stays, to be
     /// opened or removed by whoever goes on with the promotion.
     private func placeUnlessPromoted(_ row: CatalogRow) throws {
         let key = metadata.key
         try publish(row)
-        guard try engine.promotedEntry(key) != nil, let entry = try engine.promoter.settledEntry(of: key),
+        guard try engine.promotedEntry(key) != nil, let entry = try awaitedEntry(of: key),
             !isPromoted(by: entry)
         else { return }
         // Only this file: the key may have been forgotten and stored again since.

@@ -14,15 +14,14 @@ import Testing
         "store": ["open": 1, "write": 2, "rename": 1, "attributes": 3, "makeDirectory": 1],
         "read": ["open": 1, "lock": 1, "read": 1],
         "open": [
-            "open": 7, "read": 1, "write": 2, "rename": 3, "unlink": 1, "synchronize": 2, "lock": 4,
-            "attributes": 19,
+            "open": 9, "read": 1, "write": 2, "rename": 3, "unlink": 1, "synchronize": 2, "lock": 4,
+            "attributes": 17, "resize": 4,
             "extendedAttribute": 1, "noDump": 2, "sqlite-write": 6, "sqlite-lock": 14,
         ],
         // Of four items.
         "evict": [
-            "open": 5, "read": 1, "write": 3, "unlink": 4, "lock": 5, "attributes": 19, "volume": 1,
-            "access": 1,
-            "sqlite-open": 1, "sqlite-write": 42, "sqlite-lock": 16,
+            "open": 5, "read": 1, "write": 3, "unlink": 4, "lock": 5, "attributes": 16, "volume": 1,
+            "access": 1, "sqlite-open": 1, "sqlite-write": 42, "sqlite-lock": 16,
         ],
         "statistics": ["entries": 1, "attributes": 4, "sqlite-lock": 7],
     ]

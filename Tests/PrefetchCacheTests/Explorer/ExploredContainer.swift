@@ -97,7 +97,10 @@ final class ExploredContainer: Sendable {
     /// Databases and items are looked at otherwise.
     private func line(of path: String) throws -> [String] {
         let name = URL(filePath: path).lastPathComponent
-        let ignored = [".sqlite", ".sqlite-wal", ".sqlite-shm", ".sqlite-journal", ".lock", ".json", ".TAG"]
+        let ignored = [
+            ".sqlite", ".sqlite-wal", ".sqlite-shm", ".sqlite-journal", ".lock", ".json", ".TAG",
+            "generation",
+        ]
         if ignored.contains(where: name.hasSuffix) || path.contains("PrefetchCache/items/") { return [] }
         let content = try Data(contentsOf: root.appending(path: path))
         return ["\(path): \(ExploredContent.name(of: content))"]

@@ -396,7 +396,6 @@ import Testing
         }
         try record.count(isWaiting: true) {
             try JournalTable.append(all, to: $0)
-        } noting: { _, _ in
         }
         let found = try #require(try record.read { try JournalTable.read(after: nil, in: $0) })
         #expect(found.entries == all)
@@ -404,7 +403,6 @@ import Testing
         // A newer version may add kinds.
         try record.count(isWaiting: true) {
             try $0.execute(sql: "UPDATE journal SET kind = 'resold' WHERE number = 2")
-        } noting: { _, _ in
         }
         all.remove(at: 1)
         #expect(try record.read { try JournalTable.read(after: nil, in: $0) }?.entries == all)

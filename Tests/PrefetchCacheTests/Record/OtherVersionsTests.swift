@@ -38,12 +38,16 @@ import Testing
             #expect(!opened.isFirstOpen)
             #expect(opened.path.lastComponent?.string == name)
         }
+        let figures = try engine.historyRows().total
+        #expect(figures[.stored] == 4 && figures[.opened] == 3 && figures[.storedBytes] == 2194)
         let paper = try #require(try engine.ledger.entry(for: "paper"))
         #expect(paper.folder == "Papers")
         #expect(paper.provenance?.source == "journal")
         #expect(try engine.open("numbers").value?.isFirstOpen == true)
         #expect(try Data(contentsOf: container.support.appending(path: "files/numbers.txt")) == numbers)
         #expect(try container.engine().open("numbers").value?.isFirstOpen == false)
+        let names = try FileManager.default.contentsOfDirectory(atPath: container.support.path)
+        #expect(!names.contains { ["ledger.sqlite", "history", "journal"].contains($0) })
     }
 
     @Test func aNewerLedgerIsRefusedAndLeftAsItIs() throws {
