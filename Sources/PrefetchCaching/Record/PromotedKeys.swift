@@ -43,7 +43,7 @@ final class PromotedKeys: Sendable {
     /// - Parameter isUrgent: Whether to read them if they have changed, however many there are.
     /// - Returns: `nil` while they are being changed, or if they have changed.
     private func hashes(at generation: Int64?, isUrgent: Bool) throws(CacheError) -> Set<KeyHash>? {
-        if let generation, generation % 2 == 1 { return nil }
+        if let generation, generation == 0 || generation % 2 == 1 { return nil }
         let (known, isWorthReading) = snapshot.withLock { snapshot in
             guard let known = snapshot else { return (nil as Set<KeyHash>?, true) }
             if known.generation == generation { return (known.hashes, false) }

@@ -41,8 +41,8 @@ final class Record: Sendable {
         self.path = path.appending(CacheLayout.record)
     }
 
-    /// A value that changes with the promotions: odd while some are being entered, or when a process has died doing that.
-    /// `nil` before the first.
+    /// A value that changes with the promotions: odd or 0 while some are being entered, or when a process has died doing that or
+    /// had no room. `nil` before the first.
     ///
     /// It is the length of an empty file, which takes no space and is known after one system call: every store asks twice.
     func generation() throws(CacheError) -> Int64? {
@@ -55,8 +55,16 @@ final class Record: Sendable {
         let mode = OpenMode.createIfMissing(CacheLayout.filePermissions)
         let file = try fileSystem.open(CacheLayout.generation, in: folder.descriptor, mode)
         defer { fileSystem.close(file) }
-        let begun = try fileSystem.attributes(of: file).length | 1
-        try fileSystem.resize(file, to: begun)
+        let length = try fileSystem.attributes(of: file).length
+        let begun = (length + 2) | 1
+        do {
+            try fileSystem.resize(file, to: begun)
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+            // Shorter it can always become. It stays odd, or 0: every key is looked up in the ledger from then on.
+            if length > 0 { try fileSystem.resize(file, to: (length - 1) | 1) }
+            return try body()
+        }
         // Also after an error: something may have been entered.
         defer { end(begun, of: file) }
         try body()
