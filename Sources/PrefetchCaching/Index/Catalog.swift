@@ -246,13 +246,6 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Writes new pending changes within a transaction. They are lost if the transaction fails.
-    func writePending(_ writing: inout ChangeWriting) throws {
-        let batch = takePending()
-        try writing.write(batch)
-        inMemory { $0.allowance.noteRecorded(batch.storedBytes) }
-    }
-
     /// Runs `body`, which only reads. Writes pending changes first, if there are any, the volume has room for them and
     /// no other process is writing.
     ///

@@ -4,10 +4,11 @@ internal import Synchronization
 
 /// The hashes of all keys in the ledger, promoted or under way, so that storing an item need not query the ledger.
 ///
-/// They are read again when promotions were entered, once as many lookups have gone to the ledger as make that worth it. 16 bytes per key.
+/// They are read again when promotions were entered, once as many lookups have gone to the ledger as make that worth it.
+/// 16 bytes per key.
 final class PromotedKeys: Sendable {
     private struct Snapshot: Sendable {
-        let generation: Int64?
+        let generation: RecordGeneration?
         let hashes: Set<KeyHash>
         /// How many keys were looked up in the ledger since they have changed.
         var lookups = 0
@@ -42,8 +43,9 @@ final class PromotedKeys: Sendable {
 
     /// - Parameter isUrgent: Whether to read them if they have changed, however many there are.
     /// - Returns: `nil` while they are being changed, or if they have changed.
-    private func hashes(at generation: Int64?, isUrgent: Bool) throws(CacheError) -> Set<KeyHash>? {
-        if let generation, generation == 0 || generation % 2 == 1 { return nil }
+    private func hashes(at generation: RecordGeneration?, isUrgent: Bool) throws(CacheError) -> Set<KeyHash>?
+    {
+        if generation?.isUnderWay == true { return nil }
         let (known, isWorthReading) = snapshot.withLock { snapshot in
             guard let known = snapshot else { return (nil as Set<KeyHash>?, true) }
             if known.generation == generation { return (known.hashes, false) }

@@ -41,12 +41,13 @@ final class Record: Sendable {
         self.path = path.appending(CacheLayout.record)
     }
 
-    /// A value that changes with the promotions: odd or 0 while some are being entered, or when a process has died doing that or
-    /// had no room. `nil` before the first.
+    /// A value that changes with the promotions; `nil` before the first.
     ///
-    /// It is the length of an empty file, which takes no space and is known after one system call: every store asks twice.
-    func generation() throws(CacheError) -> Int64? {
-        try onFiles(folder.fileSystem.attributes(of: CacheLayout.generation, in: folder.descriptor))?.length
+    /// It is the length of a file without data, which takes no space and is known after one system call: every store asks
+    /// twice.
+    func generation() throws(CacheError) -> RecordGeneration? {
+        try onFiles(folder.fileSystem.attributes(of: CacheLayout.generation, in: folder.descriptor))
+            .map(RecordGeneration.init)
     }
 
     /// Runs `body`, which enters promotions, between two changes of the generation. To be called under the lock.
@@ -375,6 +376,21 @@ final class Record: Sendable {
         }
         return queue
     }
+}
+
+/// See ``Record/generation()``.
+struct RecordGeneration: Sendable, Hashable {
+    /// Of the file: one that was removed and made anew begins with the lengths of the old one.
+    private let identity: FileAttributes.Identity
+    private let modified: Int64
+    let length: Int64
+
+    init(_ file: FileAttributes) {
+        (identity, modified, length) = (file.identity, file.modified, file.length)
+    }
+
+    /// Whether promotions are being entered, or a process has died doing that or had no room to say that it does.
+    var isUnderWay: Bool { length == 0 || length % 2 == 1 }
 }
 
 /// Of the log or, without one, of the record itself.

@@ -36,7 +36,6 @@ final class RecordLog: Sendable {
     /// On a file system without shared memory for a log there is none.
     private let isInUse: Bool
 
-    /// - Throws: `ENOSPC` never: without ample room the file grows as needed.
     init(of database: Database, in folder: Directory) throws {
         self.folder = folder
         isInUse = try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal"
@@ -47,7 +46,7 @@ final class RecordLog: Sendable {
         var length = Self.fileLength
         // A hint: it is only obeyed when the file is next made longer or shorter.
         sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_CHUNK_SIZE, &length)
-        if !isLong { try copy(in: database) }
+        if !isLong { copyIfPossible(in: database) }
     }
 
     /// Chooses whether the next commit is flushed. To be called under the lock, outside a transaction. Without a log
@@ -99,6 +98,10 @@ final class RecordLog: Sendable {
     /// under the lock, after a commit.
     func noteWritten(in database: Database) {
         guard isInUse, Self.pagesWritten(in: database) >= Self.full else { return }
+        copyIfPossible(in: database)
+    }
+
+    private func copyIfPossible(in database: Database) {
         do {
             try copy(in: database)
         } catch {

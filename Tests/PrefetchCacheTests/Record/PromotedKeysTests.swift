@@ -91,12 +91,26 @@ import Testing
         let file = try fileSystem.open("generation", in: root.descriptor, .readWrite)
         defer { fileSystem.close(file) }
         let generation = try #require(try other.record.generation())
-        try fileSystem.resize(file, to: generation + 1)
+        try fileSystem.resize(file, to: generation.length + 1)
         #expect(try keys.entry(for: entry(0).key.hash) == entry(0))
         #expect(try keys.entry(for: absent) == nil)
         #expect(readings.value == 1, "it is looked up while the generation is odd")
         try other.put(entry(1))
-        #expect(try other.record.generation() == generation + 4)
+        #expect(try other.record.generation()?.length == generation.length + 4)
+        #expect(try keys.entry(for: absent) == entry(1))
+    }
+
+    /// By the user's hand: it begins with the lengths of the old one.
+    @Test func aGenerationThatBeginsAnewIsAnotherOne() throws {
+        let other = ledger()
+        let keys = keys(of: ledger(), Readings())
+        try other.put(entry(0))
+        let absent = try entry(1).key.hash
+        #expect(try keys.entry(for: absent) == nil)
+        let before = try #require(try other.record.generation())
+        try root.fileSystem.unlink("generation", in: root.descriptor)
+        try other.put(entry(1))
+        #expect(try other.record.generation()?.length == before.length)
         #expect(try keys.entry(for: absent) == entry(1))
     }
 }

@@ -1,5 +1,8 @@
 // What Foundation adds to strings, and its encoders. The same calls compile on Linux against swift-foundation, whose
-// declarations these are.
+// declarations these are. Nothing here is ever run: the bodies only let it compile. Names, and `@unchecked Sendable`, are
+// those of Apple's declarations.
+//
+// swift-format-ignore-file
 
 public struct CharacterSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     public static var whitespaces: CharacterSet { fatalError() }
