@@ -16,7 +16,7 @@ enum CacheLayout {
     // In Application Support: durable.
     static let record = "record.sqlite"
     static let recordLog = "record.sqlite-wal"
-    /// The empty file whose length is the ``Record/generation()``.
+    /// The file without data whose length is the ``Record/generation()``.
     static let generation = FilePath("generation")
     static let staging = FilePath("staging")
     static let files = FilePath("files")
