@@ -35,7 +35,7 @@ extension PrefetchDownloader {
     /// download by itself and the file is complete; the content must not be encoded, and have the announced and the
     /// expected length and the expected digest. The redirects between the two URLs are unknown here, and not checked. The
     /// item gets the validator of the response, and replaces one that is cached. It is stored as by
-    /// `PrefetchCache.store(moving:as:encoding:admission:)`.
+    /// `PrefetchCache.store(contentsOf:as:encoding:admission:)`.
     ///
     /// A bundle, which is several files, cannot be finished like this: the outcome is a failure.
     ///
@@ -44,8 +44,8 @@ extension PrefetchDownloader {
     ///   - file: Move it out of the way first in `urlSession(_:downloadTask:didFinishDownloadingTo:)`: the session
     ///     removes it when that returns.
     ///   - response: The response of the task. One that was saved can be made again of its URL, status and headers.
-    /// - Returns: The outcome of the download. After `stored` and `delivered` the file is gone; after all others it is where it
-    ///   was, and as it was.
+    /// - Returns: The outcome of the download. After `stored` and `delivered` the file is gone, unless it was changed meanwhile;
+    ///   after all others it is where it was, and as it was.
     public func finish(_ request: DownloadRequest, fileAt file: URL, response: URLResponse) async
         -> DownloadOutcome
     {
@@ -76,26 +76,24 @@ extension DownloadRun {
         let announced = try announcedLength(head, isSecure: url.scheme?.lowercased() == "https")
         let isKnown = try await cache.remembersStored(request.key)
         let problem = Mutex<DownloadError.Reason?>(nil)
+        let digest = ContentDigest(for: expected)
+        // Ends the store; the reason is reported instead.
+        @Sendable func end(for reason: DownloadError.Reason?) throws(CacheError) {
+            guard let reason else { return }
+            problem.withLock { $0 = reason }
+            throw .cancelled
+        }
         let stored: StoreOutcome
         do {
             stored = try await cache.store(
-                moving: file, as: request.metadata(Validator(head)), whenPromoted: request.whenPromoted,
-                on: job.terms
-            ) { [expected] in
-                let digest = ContentDigest(for: expected)
-                // Ends the store; the reason is reported instead.
-                @Sendable func end(for reason: DownloadError.Reason?) throws(CacheError) {
-                    guard let reason else { return }
-                    problem.withLock { $0 = reason }
-                    throw .cancelled
-                }
-                return ContentCheck(
-                    begin: { length throws(CacheError) in
+                handedOver: file, as: request.metadata(Validator(head)), whenPromoted: request.whenPromoted,
+                on: job.terms,
+                checking: ContentCheck(
+                    begin: { [expected] length throws(CacheError) in
                         try end(for: expected.problem(of: length, announced: announced))
                     },
                     look: { digest.update($0) },
-                    finish: { () throws(CacheError) in try end(for: digest.finish()) })
-            }
+                    finish: { () throws(CacheError) in try end(for: digest.finish()) }))
         } catch {
             throw problem.withLock(\.self) ?? error
         }

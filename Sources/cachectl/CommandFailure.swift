@@ -203,7 +203,7 @@ enum ExitCode: CInt, CaseIterable {
             case .insufficientSpace, .catalogOverBudget, .tooManyPins, .overtaken, .busy, .locked,
                 .fileChanged, .notArriving, .otherVersion:
                 .refused
-            case .notOurs, .fileOfCache: .notPermitted
+            case .notOurs: .notPermitted
             case .areas(.homeMissing), .areas(.userDirectoriesUnreadable), .areas(.workingDirectoryMissing),
                 .areas(.areaUnavailable), .areas(.appGroupUnavailable), .newerLedger, .configuration,
                 .pathTooLong:

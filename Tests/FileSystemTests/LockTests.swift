@@ -80,36 +80,6 @@ import Testing
         try copy.close()
     }
 
-    /// A copy of the writer's descriptor stays with a child process that is just being started, for as long as that takes.
-    @Test func aFileThatIsClosedMeanwhileDoesNotCountAsWritten() throws {
-        let writer = try live.open("file", in: folder.descriptor, .createNew(.ownerReadWrite))
-        let file = try live.open("file", in: folder.descriptor, .read)
-        defer { live.close(file) }
-        var pauses: [UInt32] = []
-        let isWritten = try live.isBeingWrittenLastingly(file) {
-            pauses.append($0)
-            if pauses.count == 3 { live.close(writer) }
-        }
-        // Darwin has no leases, some file systems have none either.
-        guard let isWritten else { return live.close(writer) }
-        #expect(!isWritten)
-        #expect(pauses == [1000, 2000, 4000])
-    }
-
-    @Test func aFileThatStaysOpenCountsAsWritten() throws {
-        let writer = try live.open("file", in: folder.descriptor, .createNew(.ownerReadWrite))
-        let file = try live.open("file", in: folder.descriptor, .read)
-        defer {
-            live.close(file)
-            live.close(writer)
-        }
-        var microseconds: UInt32 = 0
-        let isWritten = try live.isBeingWrittenLastingly(file) { microseconds += $0 }
-        guard let isWritten else { return }
-        #expect(isWritten)
-        #expect(microseconds == 127_000)
-    }
-
     @Test func aFolderCanBeLocked() throws {
         let other = try live.open(".", in: folder.descriptor, .directory)
         defer { live.close(other) }

@@ -20,8 +20,6 @@ public enum CacheError: Error, Hashable, Sendable {
     case fileChanged(String)
     /// A file in a folder that was to become a bundle has a name that no file of a bundle may have. Nothing was stored.
     case unsuitableName(String, FolderPathError)
-    /// The file to be moved into the cache lies in a folder of the cache's own.
-    case fileOfCache(String)
     /// A file system call failed.
     case fileSystem(FileSystemError)
     /// The device is locked, and protects the files of the cache, see ``CacheConfiguration/fileProtection``. Nothing is
@@ -132,8 +130,6 @@ extension CacheError: CustomStringConvertible {
             "\(name) cannot be part of a bundle: \(error); rename it, or move it elsewhere"
         case .fileChanged(let name):
             "\(name) was written to or replaced while it was being stored; try again once it is complete"
-        case .fileOfCache(let name):
-            "\(name) lies in a folder of the cache; only files of your own can be moved into it"
         case .fileSystem(let error): error.description
         case .locked(let error):
             "the device is locked, or denies access to the files of the cache (\(error)); nothing is lost: "

@@ -1,5 +1,6 @@
 public import Foundation
 internal import PrefetchFileSystem
+package import PrefetchItemFormat
 package import SystemPackage
 
 extension PrefetchCache {
@@ -48,8 +49,10 @@ extension PrefetchCache {
         }
     }
 
-    /// Stores the content of a file, which is read piece by piece and left where it is. Cancelling the task
-    /// has no effect.
+    /// Stores the content of a file, which is left where it is. Cancelling the task has no effect.
+    ///
+    /// Content that does not compress is not copied if it has more than 1 MiB and the file system has clones (APFS, btrfs,
+    /// XFS): the item shares the blocks of the file.
     ///
     /// - Throws: As ``store(_:as:encoding:admission:)-(Data,_,_,_)``, ``CacheError/notARegularFile(_:)``, and
     ///   ``CacheError/fileChanged(_:)`` when the file is written to meanwhile: nothing is stored then.
@@ -72,6 +75,20 @@ extension PrefetchCache {
         try await run { engine throws(CacheError) in
             try engine.store(
                 contentsOf: path, as: metadata, encoding: encoding, on: AdmissionTerms(admission))
+        }
+    }
+
+    /// Stores the content of a file that is the cache's from now on: once it is stored, it is removed, unless it was changed
+    /// meanwhile.
+    package func store(
+        handedOver file: URL, as metadata: ItemMetadata, whenPromoted: WhenPromoted, on terms: AdmissionTerms,
+        checking check: ContentCheck
+    ) async throws(CacheError) -> StoreOutcome {
+        guard file.isFileURL else { throw .notARegularFile(file.absoluteString) }
+        return try await run { engine throws(CacheError) in
+            try engine.store(
+                contentsOf: FilePath(file.path), as: metadata, whenPromoted: whenPromoted, on: terms,
+                checking: check, isHandedOver: true)
         }
     }
 

@@ -61,16 +61,9 @@ enum CacheLayout {
     static func partial(session: String, number: UInt64) -> FilePath { FilePath("\(session)-\(number)") }
     static func lock(session: String) -> FilePath { FilePath("\(session).lock") }
 
-    private static let movedSuffix = ".moved"
-
-    /// The note of a file that is moved aside in its caller's folder, see ``MovedAside``.
-    static func note(ofMoved partial: FilePath) -> FilePath { FilePath(partial.string + movedSuffix) }
-    static func isNote(ofMoved name: FilePath) -> Bool { name.string.hasSuffix(movedSuffix) }
-
-    /// The session of a partial, of a writer's lock or of a note, or `nil` for a name that is not ours.
+    /// The session of a partial or of a writer's lock, or `nil` for a name that is not ours.
     static func session(of name: FilePath.Component) -> String? {
-        var text = name.string
-        if text.hasSuffix(movedSuffix) { text.removeLast(movedSuffix.count) }
+        let text = name.string
         let session = String(text.prefix(16))
         guard session.utf8.count == 16, session.utf8.allSatisfy(\.isLowercaseHexadecimal) else { return nil }
         let rest = text.dropFirst(16)

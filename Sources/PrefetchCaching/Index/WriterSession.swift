@@ -417,7 +417,6 @@ final class WriterSession: Sendable {
     }
 
     private static func remove(_ name: FilePath, in incoming: Directory) throws(FileSystemError) {
-        if CacheLayout.isNote(ofMoved: name) { try MovedAside.settle(name, in: incoming) }
         do {
             try incoming.fileSystem.unlink(name, in: incoming.descriptor)
         } catch {

@@ -84,10 +84,10 @@ final class HeldPartial {
     /// Creates the file of a new partial as a clone of another one.
     ///
     /// - Returns: `nil` where there are no clones.
-    func create(cloning original: MovedFile) throws(FileSystemError) -> Descriptor? {
+    func create(cloning original: Descriptor) throws(FileSystemError) -> Descriptor? {
         do throws(FileSystemError) {
             try fileSystem.clone(
-                original.file, to: name, in: incoming.descriptor, permissions: CacheLayout.filePermissions)
+                original, to: name, in: incoming.descriptor, permissions: CacheLayout.filePermissions)
         } catch {
             guard error.isUnsupported || error.errno == .improperLink || error.isNotPermitted else {
                 throw error

@@ -1,7 +1,28 @@
+internal import Logging
 internal import PrefetchFileSystem
 internal import PrefetchItemFormat
 internal import PrefetchStorageAreas
 internal import SystemPackage
+
+/// What a caller makes sure of before the content of a file becomes an item.
+package struct ContentCheck: Sendable {
+    /// Receives the length of the file, before anything is evicted for it. If it throws, nothing is stored.
+    let begin: @Sendable (Int64) throws(CacheError) -> Void
+    /// Receives the content, in order.
+    let look: @Sendable (UnsafeRawBufferPointer) -> Void
+    /// Called after all of it. If it throws, nothing is stored.
+    let finish: @Sendable () throws(CacheError) -> Void
+
+    package init(
+        begin: @escaping @Sendable (Int64) throws(CacheError) -> Void = { _ in },
+        look: @escaping @Sendable (UnsafeRawBufferPointer) -> Void = { _ in },
+        finish: @escaping @Sendable () throws(CacheError) -> Void = {}
+    ) {
+        self.begin = begin
+        self.look = look
+        self.finish = finish
+    }
+}
 
 extension Engine {
     /// Stores content that is in memory.
@@ -15,21 +36,54 @@ extension Engine {
         }
     }
 
-    /// Stores the content of a file, which is read piece by piece.
+    /// Stores the content of a file, which is read piece by piece, or cloned if it does not compress and the file system has
+    /// clones: one is the cache's alone from its first moment on.
+    ///
+    /// - Parameter isHandedOver: Whether the file is removed once it is stored, unless it was changed meanwhile.
+    /// - Throws: ``CacheError/fileChanged(_:)`` for a file that is written to meanwhile, and what `check` throws. Nothing is
+    ///   stored then.
     func store(
-        contentsOf path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice,
-        on terms: AdmissionTerms = AdmissionTerms()
+        contentsOf path: FilePath, as metadata: ItemMetadata, encoding: EncodingChoice = .automatic,
+        whenPromoted: WhenPromoted = .leave, on terms: AdmissionTerms = AdmissionTerms(),
+        checking check: ContentCheck = ContentCheck(), isHandedOver: Bool = false
     ) throws(CacheError) -> StoreOutcome {
         let fileSystem = environment.fileSystem
         let file = try onFiles(
             fileSystem.open(path, in: .workingDirectory, .readFollowingLinksWithoutWaiting))
         defer { fileSystem.close(file) }
-        let attributes = try onFiles(fileSystem.attributes(of: file))
-        guard attributes.kind == .regular else { throw .notARegularFile(path.string) }
+        let before = try onFiles(fileSystem.attributes(of: file))
+        guard before.kind == .regular else { throw .notARegularFile(path.string) }
+        try check.begin(before.length)
         // Files of /proc report no length; they are read to their end.
-        let length = attributes.length > 0 ? attributes.length : nil
-        return try store(
-            file, length, named: path.string, as: metadata, encoding: encoding, on: terms)
+        let length = before.length > 0 ? before.length : nil
+        let clone = try storeClone(
+            of: file, before.length, named: path.string, as: metadata, encoding: encoding,
+            whenPromoted: whenPromoted, on: terms, checking: check)
+        let outcome =
+            if let clone { clone } else {
+                try store(
+                    file, length, named: path.string, as: metadata, encoding: encoding,
+                    whenPromoted: whenPromoted, on: terms, checking: check)
+            }
+        switch outcome {
+        case .stored, .delivered: if isHandedOver { removeHandedOver(path, before) }
+        case .refused: break
+        }
+        return outcome
+    }
+
+    private func removeHandedOver(_ path: FilePath, _ before: FileAttributes) {
+        let fileSystem = environment.fileSystem
+        do throws(FileSystemError) {
+            let found = try fileSystem.attributes(of: path, in: .workingDirectory)
+            if let found, !found.isWritten(since: before) {
+                try fileSystem.unlink(path, in: .workingDirectory)
+            }
+        } catch {
+            environment.logger.warning(
+                "A file was stored but could not be removed.",
+                metadata: ["path": "\(path)", "error": "\(error)"])
+        }
     }
 
     /// Stores the content of an open file.
@@ -37,22 +91,92 @@ extension Engine {
     /// - Parameters:
     ///   - length: The most bytes to read; `nil` to read to the end.
     ///   - name: For the error.
-    /// - Throws: ``CacheError/fileChanged(_:)`` for a file that is written to meanwhile. Nothing is stored then.
+    /// - Throws: As ``store(contentsOf:as:encoding:whenPromoted:on:checking:isHandedOver:)``.
     func store(
         _ file: Descriptor, _ length: Int64?, named name: String, as metadata: ItemMetadata,
-        encoding: EncodingChoice = .automatic,
-        on terms: AdmissionTerms = AdmissionTerms()
+        encoding: EncodingChoice = .automatic, whenPromoted: WhenPromoted = .leave,
+        on terms: AdmissionTerms = AdmissionTerms(), checking check: ContentCheck = ContentCheck()
     ) throws(CacheError) -> StoreOutcome {
-        switch try begin(metadata, encoding: encoding, expectedLength: length, on: terms) {
+        switch try begin(
+            metadata, encoding: encoding, expectedLength: length, whenPromoted: whenPromoted, on: terms)
+        {
         case .refused(let refusal): return .refused(refusal)
         case .begun(let store):
             let before = try onFiles(environment.fileSystem.attributes(of: file))
-            return try fill(store, from: file, length: length) { _, isLast throws(CacheError) in
-                guard isLast, length != nil || before.length > 0 else { return }
-                let isWritten = try onFiles(environment.fileSystem.attributes(of: file)).isWritten(
-                    since: before)
-                if isWritten { throw .fileChanged(name) }
+            return try fill(store, length: length) { piece, isLast throws(CacheError) in
+                check.look(piece)
+                guard isLast else { return }
+                if length != nil || before.length > 0 { try requireUnwritten(file, since: before, name) }
+                try check.finish()
+            } _: { buffer, offset throws(CacheError) in
+                try onFiles(environment.fileSystem.readAll(file, into: buffer, at: offset))
             }
+        }
+    }
+
+    private func requireUnwritten(_ file: Descriptor, since before: FileAttributes, _ name: String)
+        throws(CacheError)
+    {
+        if try onFiles(environment.fileSystem.attributes(of: file)).isWritten(since: before) {
+            throw .fileChanged(name)
+        }
+    }
+
+    /// Stores a clone of a file, which has all of its content from the beginning.
+    ///
+    /// - Returns: `nil` where there are no clones, or one would not pay.
+    private func storeClone(
+        of file: Descriptor, _ length: Int64, named name: String, as metadata: ItemMetadata,
+        encoding: EncodingChoice, whenPromoted: WhenPromoted, on terms: AdmissionTerms,
+        checking check: ContentCheck
+    ) throws(CacheError) -> StoreOutcome? {
+        try usage.requireOpen()
+        try onItem(metadata.validate())
+        guard try isWorthCloning(file, length, metadata, encoding),
+            let replaced = try promotion(replacedBy: metadata.key, whenPromoted), !replaced.isPresent
+        else { return nil }
+        let begun = try refusing(metadata, expectedLength: length) {
+            try inPresentFolders { () -> (store: ItemUnderWay, tail: [UInt8])? in
+                let partial = try newPartial(
+                    metadata, expectedLength: length, keepingChunks: false, on: terms)
+                let before = try environment.fileSystem.attributes(of: file)
+                guard let clone = try partial.create(cloning: file) else { return nil }
+                var (chunks, tail): ([Chunk], [UInt8]) = ([], [])
+                try environment.fileSystem.forEachPiece(of: clone, count: length) { piece, _ in
+                    check.look(piece)
+                    if piece.count == ItemLimits.chunkBytes {
+                        chunks.append(Chunk(identity: piece))
+                    } else {
+                        tail = Array(piece)
+                    }
+                }
+                try requireUnwritten(file, since: before, name)
+                try check.finish()
+                let present = PartialJournal(
+                    metadata: partial.metadata, encoding: .identity, expectedLength: length, generation: 0,
+                    chunks: chunks)
+                return (try ItemUnderWay(self, in: partial, clone, after: present, replacing: replaced), tail)
+            }
+        }
+        switch begun {
+        case .refused(let refusal): return .refused(refusal)
+        case .begun(let begun):
+            return try begun.map { store, tail throws(CacheError) in
+                try tail.withBytes { tail throws(CacheError) in try store.commit(appending: tail) }
+            }
+        }
+    }
+
+    /// A shorter file is written with a single call, which costs less than what a clone would save.
+    private func isWorthCloning(
+        _ file: Descriptor, _ length: Int64, _ metadata: ItemMetadata, _ encoding: EncodingChoice
+    ) throws(CacheError) -> Bool {
+        guard metadata.intent == .opportunistic, length > ItemLimits.chunkBytes else { return false }
+        switch encoding {
+        case .forced(let encoding): return encoding == .identity
+        case .automatic:
+            let start = try onFiles(environment.fileSystem.bytes(of: file, count: ItemLimits.chunkBytes))
+            return !start.withUnsafeBytes { EncodingChoice.compresses($0, codecs) }
         }
     }
 
@@ -79,29 +203,6 @@ extension Engine {
         }
     }
 
-    /// Copies the content of a file that the caller hands over.
-    ///
-    /// - Throws: What `check` throws, and ``CacheError/fileChanged(_:)``. Nothing is stored then.
-    func copy(
-        _ original: MovedFile, as metadata: ItemMetadata, encoding: EncodingChoice,
-        whenPromoted: WhenPromoted, on terms: AdmissionTerms, checking check: ContentCheck
-    ) throws(CacheError) -> StoreOutcome {
-        let length = original.attributes.length
-        switch try begin(
-            metadata, encoding: encoding, expectedLength: length, whenPromoted: whenPromoted,
-            on: terms)
-        {
-        case .refused(let refusal): return .refused(refusal)
-        case .begun(let store):
-            return try fill(store, from: original.file, length: length) { piece, isLast throws(CacheError) in
-                check.look(piece)
-                guard isLast else { return }
-                try original.requireUnchanged()
-                try check.finish()
-            }
-        }
-    }
-
     /// Stores the content of an abandoned promotion; the caller holds the lock of the key. Without room the content is
     /// dropped, as any item may be.
     func restoreToCache(
@@ -115,17 +216,9 @@ extension Engine {
         if case .begun(let store) = begun { _ = try fill(store, length: length, read) }
     }
 
-    /// - Parameter look: Receives every piece before it is stored, and whether it is the last.
-    private func fill(
-        _ store: any StoreUnderWay, from file: Descriptor, length: Int64?,
-        looking look: (UnsafeRawBufferPointer, Bool) throws(CacheError) -> Void = { _, _ in }
-    ) throws(CacheError) -> StoreOutcome {
-        try fill(store, length: length, looking: look) { buffer, offset throws(CacheError) in
-            try onFiles(environment.fileSystem.readAll(file, into: buffer, at: offset))
-        }
-    }
-
-    /// - Parameter read: Fills a buffer with the content from an offset on; returns the number of bytes.
+    /// - Parameters:
+    ///   - look: Receives every piece before it is stored, and whether it is the last.
+    ///   - read: Fills a buffer with the content from an offset on; returns the number of bytes.
     private func fill(
         _ store: any StoreUnderWay, length: Int64?,
         looking look: (UnsafeRawBufferPointer, Bool) throws(CacheError) -> Void = { _, _ in },

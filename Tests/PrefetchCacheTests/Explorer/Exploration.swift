@@ -116,7 +116,7 @@ struct Exploration: Sendable, Hashable, CustomStringConvertible {
             }
         }
         for step in steps {
-            if step.call == .storeMoving {
+            if step.call == .storeFile {
                 try ExploredContent.handed(step.name).write(to: container.handed(step.name))
             }
             if step.call == .migrate {
@@ -330,8 +330,8 @@ final class ExplorationJudge {
                         return ExploredStep(call: .delete, name: step.name, key: step.key)
                     }))
         }
-        // A process that dies while it moves a file in leaves a partial, and has dropped the record of one that is gone.
-        let isPartial = schedule.dies && calls["A"] == .storeMoving
+        // A process that dies while it stores a file leaves a partial, and has dropped the record of one that is gone.
+        let isPartial = schedule.dies && calls["A"] == .storeFile
         // Content that moves from the cache to its user while it is read may be missed, what its user has just moved or
         // replaced counts as not deleted, and what is opened or stored again as not removed. An open that has died may be
         // completed although the item was removed before. What is stored again can be read before the record is dropped

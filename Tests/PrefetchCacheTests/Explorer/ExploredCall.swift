@@ -8,7 +8,7 @@ import SystemPackage
 
 /// What a process calls, or what a user's program does at the same time.
 enum ExploredCall: String, Sendable, CaseIterable {
-    case store, storeMoving, read, open, openSeveral, deliver, storeAgain, replace, forget, delete, remove
+    case store, storeFile, read, open, openSeveral, deliver, storeAgain, replace, forget, delete, remove
     case purge, evict, trim, migrate, repair, close
     /// A program saves another file under the name of the opened one, deletes it, or moves it elsewhere.
     case userSaves, userDeletes, userMoves
@@ -17,7 +17,7 @@ enum ExploredCall: String, Sendable, CaseIterable {
     static let byProcess = allCases.filter { !byUser.contains($0) }
 
     /// Whether it brings content for the cache.
-    var stores: Bool { [.store, .storeMoving, .storeAgain, .replace, .migrate].contains(self) }
+    var stores: Bool { [.store, .storeFile, .storeAgain, .replace, .migrate].contains(self) }
 
     /// Whether it may take cached items away at any moment.
     var evicts: Bool { [.evict, .trim].contains(self) }
@@ -49,9 +49,9 @@ struct ExploredStep: Sendable {
             return try content.withBytes { bytes throws(CacheError) in
                 try said(engine.store(bytes, as: metadata, encoding: .automatic))
             }
-        case .storeMoving:
+        case .storeFile:
             let file = container.handed(name)
-            return try said(engine.store(moving: FilePath(file.path), as: metadata))
+            return try said(engine.store(contentsOf: FilePath(file.path), as: metadata, isHandedOver: true))
         case .read: return try said(engine.read(key, nil).map { ExploredContent.name(of: $0) })
         case .open: return try opened(engine.open(key))
         case .openSeveral:

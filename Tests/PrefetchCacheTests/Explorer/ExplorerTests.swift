@@ -42,7 +42,7 @@ import Testing
     /// What the gate tries: the same in every run, so that it does not find by chance what somebody else has to mend.
     private static let sample: [Exploration] =
         [
-            (.cached, false, [.open, .storeMoving]), (.cached, true, [.store, .open]),
+            (.cached, false, [.open, .storeFile]), (.cached, true, [.store, .open]),
             (.opened, true, [.purge, .userSaves]),
         ].map { (start: Exploration.Start, isText: Bool, calls: [ExploredCall]) in
             Exploration(start: start, relation: .sameKey, isText: isText, calls: calls)
