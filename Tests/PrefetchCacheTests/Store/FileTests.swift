@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -25,17 +24,20 @@ import Testing
             try content.write(to: file)
         }
 
-        func handOver(to engine: Engine, intent: Intent = .opportunistic) throws -> StoreOutcome {
+        func handOver(
+            to engine: Engine, intent: Intent = .opportunistic, checking check: ContentCheck = ContentCheck()
+        ) throws -> StoreOutcome {
             try engine.store(
-                contentsOf: FilePath(file.path), as: ItemMetadata("key", intent: intent), isHandedOver: true)
+                contentsOf: FilePath(file.path), as: ItemMetadata("key", intent: intent), checking: check,
+                isHandedOver: true)
         }
 
         var found: Data? { FileManager.default.contents(atPath: file.path) }
 
         /// The books are right once the process has ended.
         func expectBooks(_ engine: Engine, _ comment: Comment? = nil) throws {
-            #expect(try container.partials() == [], comment)
             try engine.close()
+            #expect(try container.partials() == [], comment)
             try expectBooksLikeDisk(container.engine(), container, comment)
         }
     }
@@ -104,39 +106,36 @@ import Testing
         try setting.expectBooks(engine)
     }
 
-    private static let hands: [(isMeant: OperationTest, act: @Sendable (URL) throws -> Void)] = [
-        ({ $0.kind == .read }, { try $0.overwrite(Data("other".utf8)) }),
-        ({ $0.kind == .rename }, { try Data("the user's".utf8).write(to: $0, options: .atomic) }),
-        ({ $0.kind == .rename }, { try FileManager.default.removeItem(at: $0) }),
-    ]
+    @Test func whatIsWrittenMeanwhileIsNotStored() throws {
+        let setting = try Setting()
+        let engine = try setting.container.engine()
+        let file = setting.file
+        let check = ContentCheck(look: { _ in
+            do { try file.overwrite(Data("other".utf8)) } catch { Issue.record(error) }
+        })
+        #expect(throws: CacheError.fileChanged(file.path)) {
+            try setting.handOver(to: engine, checking: check)
+        }
+        #expect(try engine.content("key") == nil)
+        #expect(isSame(setting.found, Data("other".utf8) + Self.content.dropFirst(5)))
+        try setting.expectBooks(engine)
+    }
 
-    /// While it is read, so that nothing is stored, or just before it would be removed.
-    @Test(arguments: hands.indices) func whatItsUserHasChangedStays(hand: Int) throws {
+    @Test func whatReplacesItBeforeItIsRemovedStays() throws {
         let setting = try Setting()
         let fileSystem = InterceptingFileSystem()
         let engine = try setting.container.engine(fileSystem: fileSystem)
         let file = setting.file
-        let isDone = Atomic<Bool>(false)
         fileSystem.intercept { operation in
-            guard Self.hands[hand].isMeant(operation), !isDone.exchange(true, ordering: .relaxed) else {
-                return
-            }
-            do { try Self.hands[hand].act(file) } catch { Issue.record(error) }
+            guard operation.kind == .rename else { return }
+            do {
+                try Data("the user's".utf8).write(to: file, options: .atomic)
+            } catch { Issue.record(error) }
         }
-        do {
-            #expect(try setting.handOver(to: engine).isStored && hand > 0)
-            #expect(try isSame(engine.content("key"), Self.content))
-        } catch CacheError.fileChanged {
-            #expect(hand == 0)
-            #expect(try engine.content("key") == nil)
-        }
+        #expect(try setting.handOver(to: engine).isStored)
         fileSystem.intercept { _ in }
-        #expect(isDone.load(ordering: .relaxed))
-        switch hand {
-        case 0: #expect(isSame(setting.found, Data("other".utf8) + Self.content.dropFirst(5)))
-        case 1: #expect(setting.found == Data("the user's".utf8))
-        default: #expect(setting.found == nil)
-        }
+        #expect(try isSame(engine.content("key"), Self.content))
+        #expect(setting.found == Data("the user's".utf8))
         try setting.expectBooks(engine)
     }
 
