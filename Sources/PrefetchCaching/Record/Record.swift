@@ -53,10 +53,8 @@ final class Record: Sendable {
     /// Runs `body`, which enters promotions, between two changes of the generation. To be called under the lock.
     private func changingGeneration(_ body: () throws -> Void) throws {
         let fileSystem = folder.fileSystem
-        let mode = OpenMode.createIfMissing(CacheLayout.filePermissions)
-        let file = try fileSystem.open(CacheLayout.generation, in: folder.descriptor, mode)
+        let (file, length) = try openGeneration()
         defer { fileSystem.close(file) }
-        let length = try fileSystem.attributes(of: file).length
         let begun = (length + 2) | 1
         do {
             try fileSystem.resize(file, to: begun)
@@ -69,6 +67,23 @@ final class Record: Sendable {
         // Also after an error: something may have been entered.
         defer { end(begun, of: file) }
         try body()
+    }
+
+    private func openGeneration() throws(FileSystemError) -> (file: Descriptor, length: Int64) {
+        let fileSystem = folder.fileSystem
+        let mode = OpenMode.createIfMissing(CacheLayout.filePermissions)
+        while true {
+            var length: Int64 = 0
+            let file = try fileSystem.open(CacheLayout.generation, in: folder.descriptor, mode) {
+                file throws(FileSystemError) in
+                let found = try fileSystem.attributes(of: file)
+                length = found.length
+                return found.linkCount == 1
+            }
+            if let file { return (file, length) }
+            // It is gone, or has a second name, under which somebody else's file would become longer.
+            try fileSystem.unlinkIfPresent(CacheLayout.generation, in: folder.descriptor)
+        }
     }
 
     private func end(_ begun: Int64, of file: Descriptor) {
