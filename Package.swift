@@ -123,8 +123,8 @@ let package = Package(
         .target(
             name: "ItemFormatTestSupport", dependencies: ["PrefetchItemFormat"],
             path: "Tests/ItemFormatTestSupport"),
-        // The processes that tests start: many writers at once, and a sampler that watches them; promotions that die or cut
-        // the power of their volume in the middle; and, at full size, what apps do.
+        // The processes that tests start: many writers at once; promotions that die or cut the power of their volume in the
+        // middle; and, at full size, what apps do.
         .executableTarget(
             name: "testprograms",
             dependencies: [

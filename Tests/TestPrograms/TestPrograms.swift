@@ -10,9 +10,7 @@ struct TestPrograms: AsyncParsableCommand {
             CommandGroup(
                 name: "Many apps at once",
                 subcommands: [
-                    Store.self, Open.self, Commands.self, Purge.self, CallAPI.self, WatchLocks.self,
-                    Sample.self,
-                    Hold.self, PinMany.self, Follow.self,
+                    Store.self, Open.self, CallAPI.self, WatchLocks.self, PinMany.self, Follow.self,
                 ]),
             CommandGroup(name: "Killed or stopped in the middle", subcommands: [Promote.self]),
             // For minutes and by the public interface alone. Each counts, times and checks by itself, holds that against

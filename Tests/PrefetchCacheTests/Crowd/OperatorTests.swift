@@ -4,6 +4,7 @@ import SystemPackage
 import Testing
 
 @testable import PrefetchCaching
+@testable import testprograms
 
 /// The operator's commands beside an app that is busy: for a few seconds, or for a minute where
 /// `PREFETCHCACHE_LONG_TESTS` is set.
@@ -86,8 +87,12 @@ import Testing
         #expect(promoted.count == 20)
         let comment: Comment = "seed \(TestRun.seed)"
         // The writer takes a moment to start, and ends a moment later.
-        let sampler = try StressProcess(
-            ["sample", "--seconds", "\(Self.seconds + 1)", "--budget", "\(Self.budget.bytes)"], in: container)
+        let sampler = Task(executorPreference: BlockingExecutor(width: 1)) {
+            var sampler = Sampler(budget: Self.budget.bytes)
+            try sampler.sample(
+                container.caches.path, until: ContinuousClock.now + .seconds(Self.seconds + 1))
+            return sampler.report
+        }
         let writer = try StressProcess(
             [
                 "store", "--seconds", "\(Self.seconds)", "--tasks", "4", "--seed",
@@ -103,7 +108,7 @@ import Testing
             rounds += 1
         } while ContinuousClock.now < end
 
-        let sampled = try await sampler.outcome().report(as: SampleReport.self)
+        let sampled = try await sampler.value
         let report: WorkReport = try await writer.outcome().report()
         #expect(report.faults == [], comment)
         #expect(report.stored > 0 && sampled.samples > 10, comment)

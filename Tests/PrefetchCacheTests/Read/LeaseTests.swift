@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import PrefetchCaching
+@testable import testprograms
 
 /// What somebody reads, opens or has pinned is no victim, whoever evicts.
 @Suite struct LeaseTests {
@@ -58,25 +59,20 @@ import Testing
     @Test func anItemThatIsBeingHandedOverStays() throws {
         let fileSystem = InterceptingFileSystem()
         let opening = try container.engine(fileSystem: fileSystem)
-        let staged = Seen()
+        let staged = Mutex<[[String]]>([])
         fileSystem.intercept { [other] operation in
             guard operation.kind == .write, operation.name.count > 32 else { return }
             do {
                 _ = try other.evict(.max)
-                staged.add(try other.items().map(\.key.string))
+                let keys = try other.items().map(\.key.string)
+                staged.withLock { $0.append(keys) }
             } catch {
                 Issue.record(error)
             }
         }
         let opened = try #require(try opening.open(ItemKey(number: 3)).value)
-        #expect(staged.all.first == ["item-3"])
+        #expect(staged.withLock { $0.first } == ["item-3"])
         #expect(try Data(contentsOf: opened.url) == prose(100_000))
-    }
-
-    private final class Seen: Sendable {
-        private let seen = Mutex<[[String]]>([])
-        var all: [[String]] { seen.withLock { $0 } }
-        func add(_ keys: [String]) { seen.withLock { $0.append(keys) } }
     }
 
     @Test func aPinLastsUntilItIsReleased() async throws {
@@ -117,17 +113,9 @@ import Testing
         #expect(report.pinsAgain)
     }
 
-    private struct PinManyReport: Decodable {
-        var pinned: Int
-        var refused: Int
-        var read: Int
-        var canWork: Bool
-        var pinsAgain: Bool
-    }
-
     @Test func aPinDiesWithItsProcess() throws {
-        let holding = try StressProcess(["hold", "--key", "item-2"], in: container)
-        #expect(holding.firstOutput() == "held")
+        let holding = try StressProcess.following(in: container, at: engine.environment.now())
+        #expect(try holding.tell("pin item-2") == "done")
         try expectSurvivor(2, of: engine)
         holding.kill()
         try expectNothingLeft(engine)

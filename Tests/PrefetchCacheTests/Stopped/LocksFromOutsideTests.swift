@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PrefetchCaching
+@testable import testprograms
 
 #if os(Linux)
     /// The locks that SQLite needs are those of the whole process, and any of its code can lose them: a busy process calls
@@ -13,15 +14,15 @@ import Testing
             container = try TemporaryContainer(budget: .mebibytes(64), largestItem: .mebibytes(16))
         }
 
-        private func report(_ flags: String...) async throws -> LockReport {
-            let process = try StressProcess(["locks", "--seconds", "3"] + flags, in: container)
+        private func report(seconds: Int, _ flags: String...) async throws -> LockReport {
+            let process = try StressProcess(["locks", "--seconds", "\(seconds)"] + flags, in: container)
             let outcome = await process.outcome()
             #expect(outcome.status == 0 && !outcome.wasKilled)
             return try outcome.report()
         }
 
         @Test func noCallLosesALock() async throws {
-            let report = try await report()
+            let report = try await report(seconds: 3)
             #expect(report.lost == [])
             #expect(report.faults == [])
             #expect(report.checks > 1000)
@@ -35,7 +36,7 @@ import Testing
                     "Library/Application Support/PrefetchCache/record.sqlite\($0)"
                 })
         func aFileThatIsOpenedAndClosedIsNoticed(_ file: String) async throws {
-            let report = try await report("--meddling", file)
+            let report = try await report(seconds: 1, "--meddling", file)
             #expect(report.lost.contains(URL(filePath: file).lastPathComponent))
         }
     }

@@ -1,11 +1,9 @@
 import Foundation
-import PrefetchItemFormat
-import PrefetchStorageAreas
 
 @testable import PrefetchCaching
+@testable import testprograms
 
-/// The calls of the public interface, one after the other as a user might make them: those that look first, those that
-/// leave nothing behind last.
+/// A call of the public interface.
 struct PublicCall: Sendable {
     let name: String
     private let body: @Sendable (PrefetchCache?) async throws -> Void
@@ -21,61 +19,48 @@ struct PublicCall: Sendable {
     }
 
     func make(_ cache: PrefetchCache?) async throws { try await body(cache) }
+}
 
-    static let all: [PublicCall] = [
-        PublicCall("read") { _ = try await $0.read("text") },
-        PublicCall("read a range") { _ = try await $0.read("noise", range: 10..<20) },
-        PublicCall("read nothing") { _ = try await $0.read("absent") },
-        PublicCall("read what was opened") { _ = try await $0.read("opened") },
-        PublicCall("look up") { _ = try await $0.lookUp("delivered") },
-        PublicCall("contains") { _ = try await $0.contains("other") },
-        PublicCall("metadata") { _ = try await $0.metadata(of: "noise") },
-        PublicCall("stream") { _ = try await $0.stream("other") { _ throws(CacheError) in } },
-        PublicCall("status") { _ = try await $0.status(of: "text") },
-        PublicCall("statistics") { _ = try await $0.statistics() },
-        PublicCall("capacity") { _ = try await $0.capacity() },
-        PublicCall("items") { _ = try await $0.items() },
-        PublicCall("sources") { _ = try await $0.sources() },
-        PublicCall("partials") { _ = try await $0.partials() },
-        PublicCall("promoted files") { _ = try await $0.promotedFiles() },
-        PublicCall("configuration") { _ = try await $0.configuration() },
-        PublicCall("verify") { _ = try await $0.verify() },
-        PublicCall("dry eviction") { _ = try await $0.evict(EvictionRequest(), dryRun: true) },
-        PublicCall("dry purge") { _ = try await $0.purgeExcluded(unusedSince: .distantPast, dryRun: true) },
-        PublicCall("dry repair") { _ = try await $0.repair(dryRun: true) },
-        PublicCall("store") { _ = try await $0.store(noise(20_000), as: ItemMetadata("stored")) },
-        PublicCall("store in pieces") { cache in
-            guard
-                case .writer(let writer) = try await cache.beginStoring(
-                    ItemMetadata("pieces"), keepingPartial: true)
-            else { return }
-            _ = try await writer.write(noise(3 << 20))
-            _ = try await writer.suspend()
-            guard let partial = try await cache.partial(of: "pieces") else { return }
-            if case .writer(let writer) = try await cache.resumeStoring(partial) {
-                _ = try await writer.commit()
-            }
-        },
-        PublicCall("discard a partial") { try await $0.discardPartial(of: "pieces") },
-        PublicCall("pin") { try await $0.pin("other")?.release() },
-        PublicCall("flush") { try await $0.flush() },
-        PublicCall("trim") { try await $0.trim() },
-        PublicCall("open") { _ = try await $0.open("text") },
-        PublicCall("open what was opened") { _ = try await $0.open("opened") },
-        PublicCall("open several") { cache in
-            for result in try await cache.open(["noise", "other", "absent"]) { _ = try result.get() }
-        },
-        PublicCall("deliver") { cache in
-            let metadata = ItemMetadata("delivered", to: .documents, intent: .userRequested)
-            _ = try await cache.store(prose(50_000), as: metadata)
-        },
-        PublicCall("forget") { _ = try await $0.forget("opened") },
-        PublicCall("remove") { _ = try await $0.remove("other") },
-        PublicCall("configure") { _ = try await $0.configure { $0.budget = .fixed(.mebibytes(32)) } },
-        PublicCall("evict") { _ = try await $0.evict(.kibibytes(10)) },
-        PublicCall("purge") { _ = try await $0.purgeExcluded(unusedSince: .distantPast) },
-        PublicCall("repair") { _ = try await $0.repair() },
-        PublicCall("evict all") { _ = try await $0.evictAll() },
-        PublicCall("close") { try await $0.close() },
+extension PublicCall {
+    /// The numbers of items that are cached, and of one that was opened.
+    static let cached = [11, 12]
+    static let opened = 14
+    /// An excluded one, which may be purged, and one that nobody stored.
+    private static let (excluded, absent) = (3, 15)
+
+    /// Answered whatever others hold.
+    static let reads: [APICall.Operation] = [.read, .readRange, .lookUp, .contains, .metadata, .stream]
+
+    private static let looks: [APICall.Operation] = [
+        .status, .statistics, .capacity, .items, .sources, .partials, .promoted, .configuration, .verify,
     ]
+
+    private static let changes: [APICall.Operation] = [
+        .storeData, .storeBytes, .storeFile, .storeInPieces, .keepPieces, .partial, .resume, .discard,
+        .request,
+        .pin, .flush, .trim, .open, .openSeveral, .openWithProgress, .forget, .remove, .configure,
+        .configureAll,
+        .evictBytes, .evictSource, .purgeExcluded, .repair, .evictAll,
+    ]
+
+    /// All of them, one after the other as a user might make them in a container: those that look first, those that leave
+    /// nothing behind last. Odd numbers make some of them in earnest that others only try.
+    static func all(in container: String) -> [PublicCall] {
+        func call(_ operation: APICall.Operation, _ number: Int) -> PublicCall {
+            PublicCall(operation.rawValue) { cache in
+                let faults = try await APICall(cache, inContainer: container, seed: UInt64(number)).run(
+                    operation)
+                if !faults.isEmpty { throw Wrong(faults: faults) }
+            }
+        }
+        return [cached[0], opened, absent].flatMap { number in reads.map { call($0, number) } }
+            + [cached[1], opened].flatMap { number in looks.map { call($0, number) } }
+            + [cached[1], cached[0]].flatMap { number in changes.map { call($0, number) } }
+            + [call(.open, opened), call(.forget, opened), call(.purgeExcluded, excluded)]
+            + [PublicCall("close") { try await $0.close() }]
+    }
+
+    private struct Wrong: Error {
+        let faults: [String]
+    }
 }

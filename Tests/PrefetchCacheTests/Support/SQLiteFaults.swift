@@ -1,8 +1,8 @@
 import Foundation
-import GRDBSQLite
 import Synchronization
 
 @testable import PrefetchCaching
+@testable import testprograms
 
 /// Makes calls of SQLite fail, for single files: what happens to all others goes on in parallel.
 enum SQLiteFaults {
@@ -29,15 +29,14 @@ enum SQLiteFaults {
     private typealias Open = @Sendable @convention(c) (UnsafePointer<CChar>?, CInt, CInt) -> CInt
     private typealias Write = @Sendable @convention(c) (CInt, UnsafeRawPointer?, Int, Int64) -> Int
 
-    struct NotIntercepted: Error {}
-
     private static let faults = Mutex<[Fault]>([])
     private static let watches = Mutex<[Watch]>([])
     private static let writers = Mutex<[ObjectIdentifier: @Sendable () -> Void]>([:])
-    private static let open = original("open", as: Open.self)
+    private static let open = SQLiteTable.original("open", as: Open.self)
     // A build of SQLite has one of the two.
-    private static let nameOfWrite = original("pwrite64", as: Write.self) == nil ? "pwrite" : "pwrite64"
-    private static let write = original(nameOfWrite, as: Write.self)
+    private static let nameOfWrite =
+        SQLiteTable.original("pwrite64", as: Write.self) == nil ? "pwrite" : "pwrite64"
+    private static let write = SQLiteTable.original(nameOfWrite, as: Write.self)
 
     // Functions of C hold no context, not even the type: everything is named in full.
 
@@ -59,10 +58,10 @@ enum SQLiteFaults {
         return SQLiteFaults.write?(file, bytes, count, offset) ?? -1
     }
 
-    private static let isInstalled: Bool = {
-        install("open", unsafeBitCast(faultyOpen, to: sqlite3_syscall_ptr.self))
-            && install(nameOfWrite, unsafeBitCast(faultyWrite, to: sqlite3_syscall_ptr.self))
-    }()
+    private static let installation = Result {
+        try SQLiteTable.replace("open", by: faultyOpen)
+        try SQLiteTable.replace(nameOfWrite, by: faultyWrite)
+    }
 
     /// Runs `body` while such calls on a file fail: every one, or those of the given numbers.
     ///
@@ -73,7 +72,9 @@ enum SQLiteFaults {
     ) throws -> Int {
         try intercept()
         var attributes = stat()
-        guard stat(file.path, &attributes) == 0 else { throw NotIntercepted() }
+        guard stat(file.path, &attributes) == 0 else {
+            throw SQLiteTable.NotIntercepted(call: file.path)
+        }
         let fault = Fault(
             call: call, path: file.path, device: UInt64(truncatingIfNeeded: attributes.st_dev),
             inode: UInt64(attributes.st_ino), errno: errno, calls: calls)
@@ -113,7 +114,8 @@ enum SQLiteFaults {
         // The engine replaces calls, too, and would take these away.
         DatabaseBytes.leaveTimes()
         // The originals are looked up first.
-        guard open != nil, write != nil, isInstalled else { throw NotIntercepted() }
+        guard open != nil, write != nil else { throw SQLiteTable.NotIntercepted(call: "any") }
+        try installation.get()
     }
 
     private static func note(_ name: String) {
@@ -131,18 +133,5 @@ enum SQLiteFaults {
     private static func fail(_ code: CInt) -> CInt {
         Foundation.errno = code
         return -1
-    }
-
-    private static func original<Call>(_ name: String, as _: Call.Type) -> Call? {
-        guard let vfs = sqlite3_vfs_find(nil), let call = vfs.pointee.xGetSystemCall?(vfs, name) else {
-            return nil
-        }
-        // The table holds all calls as one type; the name tells the true one.
-        return unsafeBitCast(call, to: Call.self)
-    }
-
-    private static func install(_ name: String, _ call: sqlite3_syscall_ptr) -> Bool {
-        guard let vfs = sqlite3_vfs_find(nil) else { return false }
-        return vfs.pointee.xSetSystemCall?(vfs, name, call) == SQLITE_OK
     }
 }

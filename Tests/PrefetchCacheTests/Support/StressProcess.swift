@@ -28,7 +28,10 @@ final class StressProcess: Sendable {
         try process.run()
     }
 
-    deinit { if process.isRunning { kill() } }
+    deinit { if isRunning { kill() } }
+
+    var isRunning: Bool { process.isRunning }
+    var number: Int32 { process.processIdentifier }
 
     /// One that works on a container as it is told: see `Follow`.
     ///
@@ -62,9 +65,6 @@ final class StressProcess: Sendable {
             }
         }
     }
-
-    /// The first line that it prints; returns when there is one.
-    func firstOutput() -> String { answer() }
 
     /// Ends it as `kill -9` does, and returns when it is gone.
     func kill() {

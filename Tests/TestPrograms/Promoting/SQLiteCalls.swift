@@ -12,17 +12,13 @@ enum SQLiteCalls {
     private typealias Control = @Sendable @convention(c) (CInt, CInt, UnsafeMutableRawPointer?) -> CInt
     private typealias Unlink = @Sendable @convention(c) (UnsafePointer<CChar>?) -> CInt
 
-    struct NotIntercepted: Error {
-        let call: String
-    }
-
     // Looked up when they are first used, which is before they are replaced.
-    private static let open = original("open", as: Open.self)
-    private static let pwrite = original("pwrite", as: Write.self)
-    private static let pwrite64 = original("pwrite64", as: Write.self)
-    private static let ftruncate = original("ftruncate", as: Truncate.self)
-    private static let fcntl = original("fcntl", as: Control.self)
-    private static let unlink = original("unlink", as: Unlink.self)
+    private static let open = SQLiteTable.original("open", as: Open.self)
+    private static let pwrite = SQLiteTable.original("pwrite", as: Write.self)
+    private static let pwrite64 = SQLiteTable.original("pwrite64", as: Write.self)
+    private static let ftruncate = SQLiteTable.original("ftruncate", as: Truncate.self)
+    private static let fcntl = SQLiteTable.original("fcntl", as: Control.self)
+    private static let unlink = SQLiteTable.original("unlink", as: Unlink.self)
 
     // Functions of C hold no context, not even the type: everything is named in full.
 
@@ -53,18 +49,18 @@ enum SQLiteCalls {
         // A build of SQLite has one of the two.
         let write = pwrite64 == nil ? "pwrite" : "pwrite64"
         guard open != nil, pwrite ?? pwrite64 != nil, ftruncate != nil, unlink != nil else {
-            throw NotIntercepted(call: "any")
+            throw SQLiteTable.NotIntercepted(call: "any")
         }
-        try replace("open", by: unsafeBitCast(pointedOpen, to: sqlite3_syscall_ptr.self))
-        try replace(write, by: unsafeBitCast(pointedWrite, to: sqlite3_syscall_ptr.self))
-        try replace("ftruncate", by: unsafeBitCast(pointedTruncate, to: sqlite3_syscall_ptr.self))
+        try SQLiteTable.replace("open", by: pointedOpen)
+        try SQLiteTable.replace(write, by: pointedWrite)
+        try SQLiteTable.replace("ftruncate", by: pointedTruncate)
         #if os(Linux)
             // Elsewhere a function with a variable number of arguments is called in a way of its own.
             if locks, fcntl != nil {
-                try replace("fcntl", by: unsafeBitCast(pointedControl, to: sqlite3_syscall_ptr.self))
+                try SQLiteTable.replace("fcntl", by: pointedControl)
             }
         #endif
-        try replace("unlink", by: unsafeBitCast(pointedUnlink, to: sqlite3_syscall_ptr.self))
+        try SQLiteTable.replace("unlink", by: pointedUnlink)
     }
 
     private static func between<Result>(_ name: String, _ call: () -> Result) -> Result {
@@ -72,8 +68,15 @@ enum SQLiteCalls {
         defer { if hasPointsAfter.load(ordering: .relaxed) { Points.shared.pass("after") } }
         return call()
     }
+}
 
-    private static func original<Call>(_ name: String, as _: Call.Type) -> Call? {
+/// SQLite's table of the calls that it makes of the system.
+enum SQLiteTable {
+    struct NotIntercepted: Error {
+        let call: String
+    }
+
+    static func original<Call>(_ name: String, as _: Call.Type) -> Call? {
         guard let vfs = sqlite3_vfs_find(nil), let call = vfs.pointee.xGetSystemCall?(vfs, name) else {
             return nil
         }
@@ -81,7 +84,9 @@ enum SQLiteCalls {
         return unsafeBitCast(call, to: Call.self)
     }
 
-    private static func replace(_ name: String, by call: sqlite3_syscall_ptr) throws {
+    /// - Parameter call: A function of C, of the type that the call has.
+    static func replace<Call>(_ name: String, by call: Call) throws {
+        let call = unsafeBitCast(call, to: sqlite3_syscall_ptr.self)
         guard let vfs = sqlite3_vfs_find(nil), vfs.pointee.xSetSystemCall?(vfs, name, call) == SQLITE_OK
         else { throw NotIntercepted(call: name) }
     }

@@ -74,6 +74,12 @@ private struct Follower {
     let cache: PrefetchCache
     let clock: ToldClock
     let volume: ToldVolumeProbe
+    /// Until it ends.
+    let pins = Pins()
+
+    final class Pins: Sendable {
+        let all = Mutex<[Pin]>([])
+    }
 
     private struct Unknown: Error {
         let line: [String]
@@ -108,6 +114,9 @@ private struct Follower {
         case ("volume", 1): volume.tell(try number(words[0]))
         case ("trim", 0): try await cache.trim()
         case ("flush", 0): try await cache.flush()
+        case ("pin", 1):
+            guard let pin = try await cache.pin(ItemKey(words[0])) else { return "missed" }
+            pins.all.withLock { $0.append(pin) }
         default: throw Unknown(line: line)
         }
         return "done"

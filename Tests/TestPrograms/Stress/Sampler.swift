@@ -1,5 +1,5 @@
-/// What `sample` prints. Amounts are in bytes.
-struct SampleReport: Codable {
+/// What a sampler has seen. Amounts are in bytes.
+struct SampleReport {
     var samples = 0
     /// The most that one walk added up. A walk takes time: a file that is evicted behind it and one that
     /// takes its place before it are both in the sum, so that this may exceed what ever was there.
@@ -25,7 +25,17 @@ struct Sampler {
         self.budget = budget
     }
 
-    mutating func sample(_ root: String) throws {
+    /// - Parameters:
+    ///   - root: The cache's folder in Caches.
+    ///   - least: Goes on until so many bytes were there at once, for at most two minutes.
+    mutating func sample(_ root: String, until deadline: ContinuousClock.Instant, least: Int64 = 0) throws {
+        repeat {
+            try sample(root)
+        } while ContinuousClock.now < deadline
+            || report.largestLowerBound < least && ContinuousClock.now < deadline + .seconds(120)
+    }
+
+    private mutating func sample(_ root: String) throws {
         let first = try Walk(root)
         let journal = try Walk.length(of: root + "/catalog.sqlite-journal")
         let second = try Walk(root)

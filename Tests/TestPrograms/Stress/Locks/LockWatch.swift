@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDBSQLite
 internal import Synchronization
 
 /// Compares the locks that SQLite takes itself to hold with those that the kernel has for this process.
@@ -36,8 +35,8 @@ enum LockWatch {
         private static let getLockOfOthers: CInt = 36
         private static let state = Mutex(State())
         // Looked up when they are first used, which is before they are replaced.
-        private static let control = original("fcntl", as: Control.self)
-        private static let close = original("close", as: Close.self)
+        private static let control = SQLiteTable.original("fcntl", as: Control.self)
+        private static let close = SQLiteTable.original("close", as: Close.self)
 
         // Functions of C hold no context, not even the type: everything is named in full.
 
@@ -75,8 +74,8 @@ enum LockWatch {
         #if os(Linux)
             guard control != nil, close != nil else { throw Unavailable(reason: "SQLite has no such calls") }
             state.withLock { $0.folder = folder + "/" }
-            try replace("fcntl", by: unsafeBitCast(watchedControl, to: sqlite3_syscall_ptr.self))
-            try replace("close", by: unsafeBitCast(watchedClose, to: sqlite3_syscall_ptr.self))
+            try SQLiteTable.replace("fcntl", by: watchedControl)
+            try SQLiteTable.replace("close", by: watchedClose)
         #else
             throw Unavailable(reason: "only Linux tells of them")
         #endif
@@ -134,20 +133,6 @@ enum LockWatch {
                 next = found.l_len == 0 ? .max : Int64(found.l_start + found.l_len)
             }
             return true
-        }
-
-        private static func original<Call>(_ name: String, as _: Call.Type) -> Call? {
-            guard let vfs = sqlite3_vfs_find(nil), let call = vfs.pointee.xGetSystemCall?(vfs, name) else {
-                return nil
-            }
-            // The table holds all calls as one type; the name tells the true one.
-            return unsafeBitCast(call, to: Call.self)
-        }
-
-        private static func replace(_ name: String, by call: sqlite3_syscall_ptr) throws {
-            guard let vfs = sqlite3_vfs_find(nil),
-                vfs.pointee.xSetSystemCall?(vfs, name, call) == SQLITE_OK
-            else { throw Unavailable(reason: "SQLite keeps its \(name)") }
         }
     #endif
 }
