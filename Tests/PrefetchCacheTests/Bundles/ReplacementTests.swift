@@ -1,6 +1,4 @@
-import FileSystemTestSupport
 import Foundation
-import PrefetchFileSystem
 import SystemPackage
 import Testing
 

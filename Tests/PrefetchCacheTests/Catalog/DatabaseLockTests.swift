@@ -1,4 +1,3 @@
-import FileSystemTestSupport
 import Foundation
 import GRDB
 import PrefetchFileSystem

@@ -1,6 +1,5 @@
 import Foundation
 import GRDBSQLite
-import PrefetchStorageAreas
 import SystemPackage
 import Testing
 

@@ -1,8 +1,6 @@
 import FileSystemTestSupport
 import Foundation
-import GRDB
 import PrefetchFileSystem
-import PrefetchItemFormat
 import SystemPackage
 import Testing
 

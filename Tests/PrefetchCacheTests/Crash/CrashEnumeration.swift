@@ -1,5 +1,4 @@
 import FileSystemTestSupport
-import Synchronization
 import Testing
 
 @testable import PrefetchCaching

@@ -1,6 +1,4 @@
 import FileSystemTestSupport
-import PrefetchItemFormat
-import PrefetchStorageAreas
 import SystemPackage
 
 @testable import PrefetchCaching

@@ -1,7 +1,5 @@
 import FileSystemTestSupport
 import Foundation
-import PrefetchItemFormat
-import PrefetchStorageAreas
 import SystemPackage
 
 @testable import PrefetchCaching

@@ -1,6 +1,5 @@
 import FileSystemTestSupport
 import PrefetchFileSystem
-import PrefetchItemFormat
 import SystemPackage
 
 @testable import PrefetchCaching

@@ -1,7 +1,5 @@
 import FileSystemTestSupport
 import PrefetchFileSystem
-import PrefetchItemFormat
-import PrefetchStorageAreas
 import Synchronization
 import SystemPackage
 import Testing

@@ -1,5 +1,4 @@
 import FileSystemTestSupport
-import PrefetchItemFormat
 import SystemPackage
 
 @testable import PrefetchCaching

@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import ItemFormatTestSupport
 import PrefetchFileSystem
-import PrefetchItemFormat
 import SystemPackage
 
 @testable import PrefetchCaching

@@ -1,9 +1,6 @@
 import FileSystemTestSupport
 import Logging
 import PrefetchFileSystem
-import PrefetchItemFormat
-import PrefetchStorageAreas
-import PrefetchVolumeCapacity
 import Synchronization
 import SystemPackage
 import Testing

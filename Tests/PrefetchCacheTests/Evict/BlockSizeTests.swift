@@ -2,7 +2,6 @@ import FileSystemTestSupport
 import Foundation
 import GRDB
 import PrefetchFileSystem
-import PrefetchItemFormat
 import Testing
 
 @testable import PrefetchCaching

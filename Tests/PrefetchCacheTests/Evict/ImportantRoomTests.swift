@@ -1,4 +1,3 @@
-import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
 import Testing

@@ -1,6 +1,4 @@
 import Foundation
-import PrefetchFileSystem
-import SystemPackage
 import Testing
 
 @testable import PrefetchCaching

@@ -1,6 +1,5 @@
 import FileSystemTestSupport
 import Foundation
-import GRDB
 import PrefetchFileSystem
 import Synchronization
 import SystemPackage
@@ -21,16 +20,13 @@ import Testing
     }
 
     private func configure(_ change: (inout CacheConfiguration) -> Void) throws {
-        var configuration = CacheConfiguration(budget: .fixed(.mebibytes(8)))
-        change(&configuration)
-        try engine.configure(configuration)
+        try engine.configure(.fixed(.mebibytes(8)), change)
     }
 
     private func fill(_ numbers: Range<Int>, of length: Int) throws {
         let content = noise(length)
         for number in numbers {
-            guard case .stored = try engine.store(content, ItemKey(number: number))
-            else { Issue.record("refused"); return }
+            #expect(try engine.store(content, ItemKey(number: number)).isStored)
         }
         try engine.flush()
     }
@@ -67,14 +63,11 @@ import Testing
         try engine.store(noise(6 << 20), "pinned")
         let pin = try lease("pinned")
         defer { fileSystem.close(pin) }
-        guard
-            case .begun(let store) = try engine.beginStore(
-                ItemMetadata("growing"), encoding: .forced(.identity), expectedLength: nil)
-        else { Issue.record("refused"); return }
+        let store = try engine.begin(ItemMetadata("growing"), encoding: .forced(.identity))
         try store.append(mebibytes: 1)
         var refusal: Refusal?
         for _ in 0..<3 where refusal == nil {
-            refusal = try noise(1 << 20).withBytes { bytes throws(CacheError) in try store.append(bytes) }
+            refusal = try store.offer(noise(1 << 20))
         }
         guard case .overBudget(let needed, _) = refusal else {
             Issue.record("\(String(describing: refusal))")
@@ -84,10 +77,7 @@ import Testing
     }
 
     private func store(_ key: ItemKey, of length: Int, _ turn: Turn) throws -> Bool {
-        try noise(length).withBytes { bytes throws(CacheError) in
-            try engine.store(
-                bytes, as: ItemMetadata(key), encoding: .automatic, on: AdmissionTerms(.evicting, turn))
-        }.isStored
+        try engine.store(noise(length), as: ItemMetadata(key), on: AdmissionTerms(.evicting, turn)).isStored
     }
 
     /// What is leased when one item of a list is refused may give way to the next.
@@ -108,10 +98,7 @@ import Testing
         let pin = try lease("pinned")
         defer { fileSystem.close(pin) }
         let terms = AdmissionTerms(.evicting, round.add("growing"))
-        guard
-            case .begun(let store) = try engine.beginStore(
-                ItemMetadata("growing"), encoding: .forced(.identity), expectedLength: nil, on: terms)
-        else { Issue.record("refused"); return }
+        let store = try engine.begin(ItemMetadata("growing"), encoding: .forced(.identity), on: terms)
         try store.append(mebibytes: 2)
         #expect(try store.commit().isStored)
         #expect(terms.turn?.leastRefused == nil)
@@ -151,10 +138,7 @@ import Testing
         let pin = try lease("pinned")
         try expectRefusalThatCostsNothing(4 << 20)
         engine.environment.fileSystem.close(pin)
-        guard case .stored = try engine.store(noise(4 << 20), "now") else {
-            Issue.record("refused though nothing is pinned any more")
-            return
-        }
+        #expect(try engine.store(noise(4 << 20), "now").isStored, "refused though nothing is pinned any more")
         #expect(try container.chargedOnDisk() <= 8 << 20)
     }
 
@@ -165,10 +149,7 @@ import Testing
             $0.evictionPolicy = policy
         }
         try fill(0..<200, of: 30_000)
-        guard case .stored = try engine.store(noise(4 << 20), "large") else {
-            Issue.record("refused")
-            return
-        }
+        #expect(try engine.store(noise(4 << 20), "large").isStored)
         let keys = try keys
         let left = (0..<200).filter { keys.contains("item-\($0)") }
         #expect((1..<200 - RoomForRequest.mostClaims).contains(left.count))
@@ -211,10 +192,7 @@ import Testing
             _ = try live.lock(lease, .shared, waiting: false)
             leases.withLock { $0.append(lease) }
         }
-        guard case .stored = try engine.store(noise(4 << 20), "large") else {
-            Issue.record("refused")
-            return
-        }
+        #expect(try engine.store(noise(4 << 20), "large").isStored)
         let wasClaimed = isClaimed.load(ordering: .relaxed)
         #expect(wasClaimed)
         #expect(try keys.first == free.string)
@@ -234,10 +212,7 @@ import Testing
         }
         try expectRefusalThatCostsNothing(5_500_000)
         engine.environment.fileSystem.close(pin)
-        guard case .stored = try engine.store(noise(5_500_000), "large") else {
-            Issue.record("refused though others can be removed")
-            return
-        }
+        #expect(try engine.store(noise(5_500_000), "large").isStored, "refused though others can be removed")
         #expect(try keys == ["item-0", "large"])
     }
 
@@ -260,21 +235,10 @@ import Testing
         try fill(0..<3, of: 2_500_000)
         try FileManager.default.removeItem(at: container.item(ItemKey(number: 0)))
         let pin = try lease(ItemKey(number: 2))
-        try expectRefusalThatCostsNothing(6_000_000, gone: 0)
-        guard case .stored = try engine.store(noise(2_500_000), "small") else {
-            Issue.record("refused though there is room")
-            return
-        }
+        #expect(try engine.store(noise(6_000_000), "in vain").refusal?.reason == "overBudget")
+        #expect(try keys == ["item-1", "item-2"] && engine.statistics().evictions == 0)
+        #expect(try engine.store(noise(2_500_000), "small").isStored, "refused though there is room")
         #expect(try keys == ["item-1", "item-2", "small"])
         engine.environment.fileSystem.close(pin)
-    }
-
-    private func expectRefusalThatCostsNothing(_ length: Int, gone: Int) throws {
-        guard case .refused(.overBudget) = try engine.store(noise(length), "in vain") else {
-            Issue.record("not refused")
-            return
-        }
-        #expect(try keys == (0..<3).filter { $0 != gone }.map { "item-\($0)" })
-        #expect(try engine.statistics().evictions == 0)
     }
 }

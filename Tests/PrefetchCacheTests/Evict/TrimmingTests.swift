@@ -11,12 +11,7 @@ import Testing
 /// Room that is made before it is needed.
 @Suite struct TrimmingTests {
     private let container = TemporaryContainer.make()
-    private let clock = Clock()
-
-    private final class Clock: Sendable {
-        /// In milliseconds.
-        let now = Atomic<Int>(0)
-    }
+    private let clock = TestClock()
 
     /// - Parameter probe: `nil` for what the file system says.
     private func engine(
@@ -26,7 +21,7 @@ import Testing
     {
         return try container.engine(
             fileSystem: fileSystem, probe: probe,
-            uptime: { [clock] in .milliseconds(clock.now.load(ordering: .relaxed)) })
+            uptime: { [clock] in clock.milliseconds })
     }
 
     /// Counts evictions, and how many there were between two looks at the volume: one follows each step.
@@ -103,7 +98,7 @@ import Testing
         var turns = 0
         repeat {
             turns += 1
-            clock.now.add(5000, ordering: .relaxed)
+            clock.advance(5000)
         } while try !engine.maintainInTurn() && turns < 10
         #expect(turns == 2)
         #expect(steps.evictions.load(ordering: .relaxed) > 70)
@@ -120,7 +115,7 @@ import Testing
         // A minute of 2 MiB a second.
         let perSecond = 35
         for number in 0..<60 * perSecond {
-            clock.now.store(number * 1000 / perSecond, ordering: .relaxed)
+            clock.now = Int64(number * 1000 / perSecond)
             #expect(try store(number, of: 60_000, in: engine))
             if engine.isUrgent { _ = try engine.maintainInTurn() }
         }

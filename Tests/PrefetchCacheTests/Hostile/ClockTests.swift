@@ -1,34 +1,23 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import Synchronization
 import SystemPackage
 import Testing
 
 @testable import PrefetchCaching
 
-/// A clock that a test sets, in milliseconds since 1970.
-private final class SetClock: Sendable {
-    static let year: Int64 = 31_556_952_000
-    static let today: Int64 = 1_700_000_000_000
-    /// What a machine without a clock of its own may say at its start, and the ends of 32-bit seconds.
-    static let odd: [Int64] = [
-        -14_182_940_000, 0, 2_147_483_647_000, 2_147_483_648_000, 4_294_967_296_000, today - 10 * year,
-        today + 10 * year,
-    ]
-
-    private let time = Atomic<Int64>(today)
-
-    var now: Int64 {
-        get { time.load(ordering: .sequentiallyConsistent) }
-        set { time.store(newValue, ordering: .sequentiallyConsistent) }
-    }
-}
-
 /// The clock stands anywhere, and is set in the middle of everything.
 @Suite struct HostileClockTests {
     private let container = TemporaryContainer.make()
-    private let clock = SetClock()
+    private let clock = TestClock(Self.today)
+
+    private static let year: Int64 = 31_556_952_000
+    private static let today: Int64 = 1_700_000_000_000
+    /// What a machine without a clock of its own may say at its start, and the ends of 32-bit seconds.
+    private static let odd: [Int64] = [
+        -14_182_940_000, 0, 2_147_483_647_000, 2_147_483_648_000, 4_294_967_296_000, today - 10 * year,
+        today + 10 * year,
+    ]
 
     private func engine() throws -> Engine { try container.engine(now: { [clock] in clock.now }) }
 
@@ -42,7 +31,7 @@ private final class SetClock: Sendable {
         var generator = SeededGenerator(seed: TestRun.seed)
         var order: [ItemKey] = []
         for number in 0..<60 {
-            clock.now = try #require(SetClock.odd.randomElement(using: &generator))
+            clock.now = try #require(Self.odd.randomElement(using: &generator))
             let key = try ItemKey(number: number % 40)
             if order.contains(key) {
                 let isRight = try engine.content(key) == noise(10_000)
@@ -60,7 +49,7 @@ private final class SetClock: Sendable {
         try engine.flush()
         #expect(try engine.items().map(\.key) == order, "seed \(TestRun.seed)")
         for count in 1...5 {
-            clock.now = SetClock.odd[count]
+            clock.now = Self.odd[count]
             _ = try engine.evict(1)
             #expect(try engine.items().map(\.key) == Array(order.dropFirst(count)), "seed \(TestRun.seed)")
         }
@@ -72,15 +61,15 @@ private final class SetClock: Sendable {
 
     /// A clock that is behind makes nothing expire, and one that was behind nothing that has its time before it. Times of
     /// expiry lie a week ahead, and where seconds in 32 bits end: what is a millisecond before it is there, and no longer.
-    @Test(arguments: [SetClock.today + 7 * 86_400_000, 2_147_483_648_000, 4_294_967_296_000])
+    @Test(arguments: [today + 7 * 86_400_000, 2_147_483_648_000, 4_294_967_296_000])
     func nothingExpiresBeforeItsTime(end: Int64) throws {
         var record = AttackRecord("time.expiry", of: "looks at items that expire")
         let engine = try engine()
         try store("stored today", in: engine, expiresAt: end)
-        clock.now = SetClock.odd[0]
+        clock.now = Self.odd[0]
         try store("stored in 1969", in: engine, expiresAt: end)
         try store("without end", in: engine)
-        for time in SetClock.odd.filter({ $0 < end }) + [SetClock.today, end - 1] {
+        for time in Self.odd.filter({ $0 < end }) + [Self.today, end - 1] {
             clock.now = time
             try engine.maintain()
             for key in ["stored today", "stored in 1969", "without end"] as [ItemKey] {
@@ -92,7 +81,7 @@ private final class SetClock: Sendable {
             }
         }
         // The first who asks removes them; whoever asks later must not have them, either.
-        for time in [end] + SetClock.odd.filter({ $0 > end }) + [end + 10 * SetClock.year] {
+        for time in [end] + Self.odd.filter({ $0 > end }) + [end + 10 * Self.year] {
             clock.now = time
             for key in ["stored today", "stored in 1969"] as [ItemKey] {
                 record.cases += 1
@@ -110,19 +99,19 @@ private final class SetClock: Sendable {
     @Test func aPartialStaysWhileTheClockIsBehind() throws {
         let engine = try engine()
         #expect(try engine.keep(noise(1 << 20), "k") != nil)
-        for time in [SetClock.today - 10 * SetClock.year, SetClock.odd[0], SetClock.today] {
+        for time in [Self.today - 10 * Self.year, Self.odd[0], Self.today] {
             clock.now = time
             try engine.maintain()
             #expect(try engine.partial(of: "k") != nil, "\(time)")
         }
-        clock.now = SetClock.today + 10 * SetClock.year
+        clock.now = Self.today + 10 * Self.year
         #expect(try engine.partial(of: "k") == nil)
     }
 
     @Test func timesAreWhatTheClockSaid() throws {
         var record = AttackRecord("time.round-trip", of: "times that are stored and read")
         let engine = try engine()
-        for (number, time) in SetClock.odd.enumerated() {
+        for (number, time) in Self.odd.enumerated() {
             clock.now = time
             for name in ["cached", "opened"] {
                 try store(ItemKey("\(name)-\(number)"), in: engine, expiresAt: 8_000_000_000_000)
@@ -136,7 +125,7 @@ private final class SetClock: Sendable {
         let stored = Dictionary(uniqueKeysWithValues: try next.items().map { ($0.key.string, $0.storedAt) })
         let opened = Dictionary(
             uniqueKeysWithValues: try next.promotedFiles().map { ($0.key.string, $0.openedAt) })
-        for (number, time) in SetClock.odd.enumerated() {
+        for (number, time) in Self.odd.enumerated() {
             #expect(stored["cached-\(number)"] == time)
             #expect(opened["opened-\(number)"] == time)
             #expect(try next.description(of: ItemKey("cached-\(number)"))?.metadata.storedAt == time)

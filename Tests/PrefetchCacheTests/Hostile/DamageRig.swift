@@ -2,7 +2,6 @@ import FileSystemTestSupport
 import Foundation
 import ItemFormatTestSupport
 import PrefetchFileSystem
-import PrefetchItemFormat
 import SystemPackage
 import Testing
 
@@ -56,7 +55,7 @@ final class DamageRig {
         record = AttackRecord(name, of: "damaged files asked for in several ways")
         self.key = key
         self.content = content
-        container = try TemporaryContainer()
+        container = try TemporaryContainer(in: .fastTemporaryFolder)
         engine = try container.engine()
         try engine.store(content, key, encoding: encoding)
         try engine.flush()

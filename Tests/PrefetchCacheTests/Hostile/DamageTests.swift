@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import ItemFormatTestSupport
-import PrefetchItemFormat
 import Testing
 
 @testable import PrefetchCaching

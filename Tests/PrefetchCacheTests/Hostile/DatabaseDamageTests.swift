@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    private let container = TemporaryContainer.make()
+    private let container = TemporaryContainer.make(in: .fastTemporaryFolder)
     private let cached: [ItemKey]
     private let opened: [ItemKey]
 

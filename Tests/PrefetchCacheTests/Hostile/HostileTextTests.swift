@@ -1,6 +1,5 @@
 import FileSystemTestSupport
 import Foundation
-import PrefetchStorageAreas
 import SystemPackage
 import Testing
 
@@ -41,7 +40,7 @@ import Testing
 
     private static let texts = paths + queries + terminals + pairs + long
 
-    private let container = TemporaryContainer.make()
+    private let container = TemporaryContainer.make(in: .fastTemporaryFolder)
 
     /// An item that is the text everywhere.
     private func metadata(_ text: String) throws -> ItemMetadata {

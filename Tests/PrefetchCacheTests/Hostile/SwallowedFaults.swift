@@ -1,5 +1,4 @@
 import FileSystemTestSupport
-import SystemPackage
 
 @testable import PrefetchCaching
 

@@ -1,8 +1,6 @@
 import Foundation
 import PrefetchCaching
 import PrefetchFileSystem
-import PrefetchItemFormat
-import PrefetchStorageAreas
 import SystemPackage
 import Testing
 

@@ -1,7 +1,5 @@
-import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 import Testing
@@ -12,23 +10,17 @@ import Testing
 @Suite struct PatienceTests {
     private let container = TemporaryContainer.make()
     private let folder: Directory
-    private let clock = Clock()
+    private let clock = TestClock()
 
     init() throws {
         folder = try .openOrCreate(
             FilePath(container.root.path), permissions: .ownerReadWriteExecute, in: LiveFileSystem())
     }
 
-    private final class Clock: Sendable {
-        private let seconds = Atomic<Int>(0)
-        var now: Int { seconds.load(ordering: .relaxed) }
-        func advance(_ count: Int = 1) -> Int { seconds.wrappingAdd(count, ordering: .relaxed).newValue }
-    }
-
     private func patience() -> Patience { Patience(uptime: { [clock] in .seconds(clock.advance()) }) }
 
     /// The seconds that a call waits in vain.
-    private func wait(_ patience: Patience) -> Int {
+    private func wait(_ patience: Patience) -> Int64 {
         let start = clock.now
         #expect(!patience.wait { false })
         return clock.now - start
@@ -76,7 +68,7 @@ import Testing
         _ = wait(patience)
         for _ in 0..<3 { #expect(wait(patience) <= 2) }
         // After a while it is tried again.
-        _ = clock.advance(60)
+        clock.advance(60)
         #expect(wait(patience) >= 5)
         patience.noteSuccess()
         #expect(wait(patience) >= 5)
@@ -92,7 +84,7 @@ import Testing
     /// As after this process was stopped, too: when the time is found to be up, nobody holds the lock any longer.
     @Test func aLockThatWasReleasedJustInTimeIsTaken() throws {
         let holder = try DatabaseHolder(container.root.appending(path: "record.sqlite"))
-        let begin = Mutex<Int?>(nil)
+        let begin = Mutex<Int64?>(nil)
         let patience = Patience(
             uptime: { [clock] in
                 let now = clock.advance()
@@ -118,7 +110,7 @@ import Testing
         try ledger.put(entry("first"))
         let stopped = try DatabaseHolder(container.root.appending(path: "record.sqlite"))
         /// The seconds that a change waits in vain.
-        func change(_ key: ItemKey = "second") throws -> Int {
+        func change(_ key: ItemKey = "second") throws -> Int64 {
             let start = clock.now
             let error = try #require(throws: CacheError.self) { try ledger.put(entry(key)) }
             #expect(error.isBusy)

@@ -1,9 +1,7 @@
 import FileSystemTestSupport
 import Foundation
-import GRDB
 import Logging
 import PrefetchFileSystem
-import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 import Testing

@@ -1,6 +1,5 @@
 import Foundation
 import PrefetchFileSystem
-import PrefetchItemFormat
 import Synchronization
 import Testing
 

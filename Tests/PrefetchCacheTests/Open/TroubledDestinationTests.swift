@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import PrefetchVolumeCapacity
 import SystemPackage
 import Testing
 

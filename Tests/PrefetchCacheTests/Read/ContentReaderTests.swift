@@ -1,6 +1,5 @@
 import Foundation
 import Synchronization
-import SystemPackage
 import Testing
 
 @testable import PrefetchCaching

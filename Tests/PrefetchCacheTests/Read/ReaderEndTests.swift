@@ -2,7 +2,6 @@ import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
 import Synchronization
-import SystemPackage
 import Testing
 
 @testable import PrefetchCaching

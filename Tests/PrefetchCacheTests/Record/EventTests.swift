@@ -1,6 +1,4 @@
-import FileSystemTestSupport
 import Foundation
-import PrefetchItemFormat
 import Testing
 
 @testable import PrefetchCaching

@@ -1,7 +1,5 @@
-import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 import Testing

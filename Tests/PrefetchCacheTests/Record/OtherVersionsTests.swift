@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import PrefetchItemFormat
 import SystemPackage
 import Testing
 

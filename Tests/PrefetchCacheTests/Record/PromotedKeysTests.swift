@@ -1,7 +1,5 @@
 import Foundation
 import PrefetchFileSystem
-import PrefetchItemFormat
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -27,22 +25,15 @@ import Testing
     }
 
     /// Those of a process that counts how often it reads all of them.
-    private func keys(of ledger: Ledger, _ readings: Readings) -> PromotedKeys {
+    private func keys(of ledger: Ledger, _ readings: CallCounter) -> PromotedKeys {
         PromotedKeys(
             InterceptedLedger(
-                ledger, before: { call, _ in if call == "hashes" { readings.note() } }))
-    }
-
-    private final class Readings: Sendable {
-        private let count = Atomic<Int>(0)
-        var value: Int { count.load(ordering: .relaxed) }
-
-        func note() { count.add(1, ordering: .relaxed) }
+                ledger, before: { call, _ in if call == "hashes" { readings.next() } }))
     }
 
     /// Faster than the kernel's clock ticks.
     @Test func everyPromotionOfAnotherProcessIsSeenAtOnce() throws {
-        let (other, keys) = (ledger(), keys(of: ledger(), Readings()))
+        let (other, keys) = (ledger(), keys(of: ledger(), CallCounter()))
         for number in 0..<300 {
             let entry = try entry(number)
             #expect(try keys.entry(for: entry.key.hash) == nil, "\(number)")
@@ -52,7 +43,7 @@ import Testing
     }
 
     @Test func allAreReadOnceUntilTheRecordChanges() throws {
-        let (other, readings) = (ledger(), Readings())
+        let (other, readings) = (ledger(), CallCounter())
         let keys = keys(of: ledger(), readings)
         for number in 0..<100 { try other.put(entry(number)) }
         let absent = try entry(1000).key.hash
@@ -67,7 +58,7 @@ import Testing
     }
 
     @Test func whatIsCountedLeavesThemAsTheyWere() throws {
-        let (ledger, readings) = (ledger(), Readings())
+        let (ledger, readings) = (ledger(), CallCounter())
         try ledger.put(entry(0))
         let keys = keys(of: ledger, readings)
         let absent = try entry(1).key.hash
@@ -82,7 +73,7 @@ import Testing
 
     /// Between the two changes of the generation.
     @Test func whatAProcessHasEnteredThatDiedIsSeen() throws {
-        let (other, readings) = (ledger(), Readings())
+        let (other, readings) = (ledger(), CallCounter())
         let keys = keys(of: ledger(), readings)
         try other.put(entry(0))
         let absent = try entry(1).key.hash
@@ -103,7 +94,7 @@ import Testing
     /// By the user's hand: it begins with the lengths of the old one.
     @Test func aGenerationThatBeginsAnewIsAnotherOne() throws {
         let other = ledger()
-        let keys = keys(of: ledger(), Readings())
+        let keys = keys(of: ledger(), CallCounter())
         try other.put(entry(0))
         let absent = try entry(1).key.hash
         #expect(try keys.entry(for: absent) == nil)

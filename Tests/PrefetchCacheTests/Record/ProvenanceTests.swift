@@ -1,6 +1,5 @@
 import FileSystemTestSupport
 import Foundation
-import GRDB
 import PrefetchFileSystem
 import SystemPackage
 import Testing

@@ -1,9 +1,6 @@
 import FileSystemTestSupport
 import Foundation
-import GRDB
 import PrefetchFileSystem
-import PrefetchItemFormat
-import PrefetchStorageAreas
 import Synchronization
 import SystemPackage
 import Testing

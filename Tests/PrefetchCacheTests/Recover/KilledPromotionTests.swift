@@ -1,7 +1,6 @@
 import Dispatch
 import FileSystemTestSupport
 import Foundation
-import Synchronization
 import Testing
 
 @testable import PrefetchCaching

@@ -16,12 +16,13 @@ import Testing
 
     /// The volume, and the plans whose promotions are cut short on it.
     private final class Site {
-        let volume: PowerCutVolume
+        let volume: SmallVolume
         let layout: Layout
         let tally = PromotionTally("power cuts")
 
-        init(_ kind: PowerCutVolume.Kind, _ layout: Layout) throws {
-            volume = try PowerCutVolume(kind)
+        init(_ kind: SmallVolume.Kind, _ layout: Layout) throws {
+            volume = try SmallVolume(
+                kind, megabytes: kind == .ext4 ? 64 : 320, options: "relatime", losesPower: true)
             self.layout = layout
         }
 
@@ -31,8 +32,8 @@ import Testing
         ) throws -> [PromotionFault] {
             let plan = prepared.plan
             let container = try makeContainer()
-            let foreign = try prepared.fill(container, flush: volume.flush)
-            if durably { try volume.flush() }
+            let foreign = try prepared.fill(container, flush: volume.settle)
+            if durably { try volume.settle() }
             var reported: [ItemKey: String] = [:]
             for (number, end) in ends.enumerated() {
                 let steps = number == 0 ? plan.arguments(in: container) : plan.openings
@@ -42,7 +43,7 @@ import Testing
                 try #require(process.wasKilled, "\(process.failures)")
                 // What was reported as failed had met with the cut.
                 reported.merge(process.opened) { first, _ in first }
-                try volume.remount()
+                try volume.replayJournal()
             }
             let judge = PromotionJudge(
                 plan: plan, container: container, foreign: foreign, reported: reported, wasPowerCut: true,
@@ -73,12 +74,12 @@ import Testing
         // To the end, and then the power of another volume is cut; with the points that a cut has.
         let process = try PromotingProcess(
             ["--cut", site.volume.root.path] + prepared.plan.arguments(in: container), in: container)
-        try site.volume.remount()
+        try site.volume.replayJournal()
         let (points, microseconds) = try #require(process.finished)
         return (prepared, points, microseconds)
     }
 
-    private func cut(_ kind: PowerCutVolume.Kind, _ layout: Layout, times count: UInt64) throws {
+    private func cut(_ kind: SmallVolume.Kind, _ layout: Layout, times count: UInt64) throws {
         let site = try Site(kind, layout)
         let seeds = Repetition.seeds(count)
         for (group, seeds) in Dictionary(grouping: seeds, by: { $0 / 10 }) {
@@ -107,7 +108,7 @@ import Testing
     }
 
     /// What was promised is missed when nothing is flushed: were it not, these tests would show nothing.
-    private func expectLossesWithoutFlushing(_ kind: PowerCutVolume.Kind) throws {
+    private func expectLossesWithoutFlushing(_ kind: SmallVolume.Kind) throws {
         for layout in [Layout.container, .documents] {
             let site = try Site(kind, layout)
             let prepared = try PreparedPlan(.random(seed: 1, items: 6))
@@ -117,13 +118,13 @@ import Testing
         }
     }
 
-    private static let kinds = PowerCutVolume.Kind.allCases.filter(\.isPossible)
+    private static let kinds = SmallVolume.all.filter { [.ext4, .xfs].contains($0) }
 
     @Test(
         .enabled(if: TestRun.isLong, "Takes half a minute: PREFETCHCACHE_LONG_TESTS."),
         .enabled(if: !kinds.isEmpty, "Cutting the power needs root on Linux, mkfs and a loop device."),
         arguments: kinds)
-    func nothingThatWasPromisedIsLost(kind: PowerCutVolume.Kind) throws {
+    func nothingThatWasPromisedIsLost(kind: SmallVolume.Kind) throws {
         try cut(kind, .container, times: kind == .ext4 ? 90 : 60)
         try cut(kind, .documents, times: kind == .ext4 ? 40 : 30)
         try expectLossesWithoutFlushing(kind)

@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import PrefetchItemFormat
 import SystemPackage
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import PrefetchItemFormat
 import Testing
 
 @testable import PrefetchCaching

@@ -1,25 +1,5 @@
 @_spi(Simulation) @testable import PrefetchCaching
 
-/// A queue of numbers from the oldest to the newest.
-struct ModelQueue {
-    private(set) var oldest: Int?
-    private var newest: Int?
-    private var older: [Int: Int] = [:]
-    private var newer: [Int: Int] = [:]
-
-    mutating func append(_ number: Int) {
-        older[number] = newest
-        if let newest { newer[newest] = number } else { oldest = number }
-        newest = number
-    }
-
-    mutating func remove(_ number: Int) {
-        let (before, after) = (older.removeValue(forKey: number), newer.removeValue(forKey: number))
-        if let before { newer[before] = after } else { oldest = after }
-        if let after { older[after] = before } else { newest = before }
-    }
-}
-
 /// What came of the requests of a cache.
 struct ReplayTally: Hashable {
     var requests: Int64 = 0
@@ -36,7 +16,8 @@ struct ModelCache {
     let capacity: Int64
     private(set) var tally = ReplayTally()
     private(set) var sizes: [Int: Int64] = [:]
-    private var queue = ModelQueue()
+    /// From the least recently used on.
+    private var order: [Int] = []
 
     init(capacity: Int64) { self.capacity = capacity }
 
@@ -47,20 +28,20 @@ struct ModelCache {
         if sizes[number] != nil {
             tally.hits += 1
             tally.hitBytes += size
-            queue.remove(number)
-            queue.append(number)
+            order.removeAll { $0 == number }
+            order.append(number)
             return true
         }
         guard size <= capacity else { return false }
-        while tally.residentBytes + size > capacity, let victim = queue.oldest {
-            queue.remove(victim)
+        while tally.residentBytes + size > capacity, let victim = order.first {
+            order.removeFirst()
             tally.evictions += 1
             tally.residentBytes -= sizes.removeValue(forKey: victim) ?? 0
         }
         sizes[number] = size
         tally.residentBytes += size
         tally.residentItems = sizes.count
-        queue.append(number)
+        order.append(number)
         return false
     }
 }

@@ -1,5 +1,3 @@
-import PrefetchItemFormat
-
 @testable import PrefetchCaching
 
 extension PromotionLedger {

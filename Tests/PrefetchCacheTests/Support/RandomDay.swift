@@ -51,7 +51,7 @@ struct RandomDay {
 
     init(seed: UInt64) throws {
         generator = SeededGenerator(seed: seed)
-        container = try TemporaryContainer(budget: .bytes(Self.budget))
+        container = try TemporaryContainer(in: .fastTemporaryFolder, budget: .bytes(Self.budget))
         for _ in 0..<3 { processes.append(try StressProcess.following(in: container, at: time)) }
     }
 

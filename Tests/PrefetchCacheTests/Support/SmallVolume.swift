@@ -9,8 +9,8 @@ import Testing
     import Glibc
 #endif
 
-/// A real volume of a few megabytes, unmounted when the test lets go of it, and an outsider on it that
-/// takes space and gives it back.
+/// A real volume of a few megabytes, unmounted when the test lets go of it; an outsider on it that takes space and gives it
+/// back; and its power, which can be cut.
 final class SmallVolume: Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case tmpfs, ext4
@@ -56,30 +56,34 @@ final class SmallVolume: Sendable {
     /// The folder that is used: that of the volume or, of an overlay, of what is above it.
     let root: URL
     private let base: URL
-    private let folder: Directory
+    /// Of a volume whose power can be cut: a file in memory.
+    private let image: URL?
 
-    /// - Parameter options: Of the mount, beside those that every volume has.
-    init(_ kind: Kind = .tmpfs, megabytes: Int, options: String = "noatime") throws {
+    /// - Parameters:
+    ///   - options: Of the mount, beside those that every volume has.
+    ///   - losesPower: Whether its power can be cut.
+    init(
+        _ kind: Kind = .tmpfs, megabytes: Int, options: String = "noatime", losesPower: Bool = false
+    ) throws {
         base = FileManager.default.temporaryDirectory.appending(
             path: "PrefetchCacheTests-\(UUID().uuidString)", directoryHint: .isDirectory)
         root = kind == .overlay ? base.appending(path: "merged") : base
+        image =
+            losesPower ? URL.fastTemporaryFolder.appending(path: "\(base.lastPathComponent).img") : nil
         try base.makeFolder()
         do {
-            try Self.mount(kind, megabytes, options, at: base)
+            try Self.mount(kind, megabytes, options, at: base, image)
             if kind == .overlay { try Self.mountOverlay(in: base) }
         } catch {
-            Self.unmount(root, base)
+            Self.unmount(root, base, image)
             throw error
         }
-        let live = Self.live
-        folder = try Directory.openOrCreate(
-            FilePath(base.path), permissions: .ownerReadWriteExecute, in: live)
-        try withFiller { _ in }
+        if !losesPower { try withFiller { _ in } }
     }
 
-    deinit { Self.unmount(root, base) }
+    deinit { Self.unmount(root, base, image) }
 
-    private static func unmount(_ root: URL, _ base: URL) {
+    private static func unmount(_ root: URL, _ base: URL, _ image: URL?) {
         do {
             if root != base { try SystemCommand.run("/bin/umount", "-l", root.path) }
             try SystemCommand.run("/bin/umount", "-l", base.path)
@@ -88,19 +92,22 @@ final class SmallVolume: Sendable {
         }
         do {
             try base.remove()
+            try image?.remove()
         } catch {
             print("left behind: \(base.path) (\(error))")
         }
     }
 
-    private static func mount(_ kind: Kind, _ megabytes: Int, _ options: String, at base: URL) throws {
+    private static func mount(
+        _ kind: Kind, _ megabytes: Int, _ options: String, at base: URL, _ kept: URL?
+    ) throws {
         if kind == .tmpfs {
             let options = "size=\(megabytes)m,\(options)"
             return try SystemCommand.run("/bin/mount", "-t", "tmpfs", "-o", options, "tmpfs", base.path)
         }
-        let image = base.appendingPathExtension("img")
+        let image = kept ?? base.appendingPathExtension("img")
         // The mount keeps the image when its name is gone.
-        defer { unlink(image.path) }
+        defer { if kept == nil { unlink(image.path) } }
         try SystemCommand.run("/usr/bin/truncate", "-s", "\(megabytes)M", image.path)
         var options = options
         switch kind {
@@ -142,13 +149,42 @@ final class SmallVolume: Sendable {
         try Data("1".utf8).write(to: URL(filePath: "/sys/fs/ext4/\(name)/trigger_fs_error"))
     }
 
-    var available: Int64 { get throws { try Self.live.volume(of: folder.descriptor).available } }
+    private var path: FilePath { FilePath(base.path) }
 
-    /// Waits for what is freed later.
-    func settle() throws { try Self.live.synchronizeVolume(of: folder.descriptor) }
+    var available: Int64 {
+        get throws {
+            try Self.live.withFile(path, in: .workingDirectory, .directory) {
+                folder throws(FileSystemError) in try Self.live.volume(of: folder).available
+            }
+        }
+    }
+
+    /// Waits for what is freed later, and for all that was written to be durable.
+    func settle() throws {
+        try Self.live.withFile(path, in: .workingDirectory, .directory) {
+            folder throws(FileSystemError) in try Self.live.synchronizeVolume(of: folder)
+        }
+    }
+
+    /// What the machine does at its start after the power was cut: the journal is replayed. What the file system had handed
+    /// to its device is there, the rest is not.
+    func replayJournal() throws {
+        // Not lazily: what is still mounted would replay nothing. A process that somebody else is just starting has our open
+        // files until it becomes another program.
+        for attempt in 1...2000 {
+            do {
+                try SystemCommand.run("/bin/umount", root.path)
+                break
+            } catch  where attempt < 2000 {
+                continue
+            }
+        }
+        try SystemCommand.run("/bin/mount", "-o", "loop", try #require(image).path, root.path)
+    }
 
     private func withFiller(_ body: (Descriptor) throws(FileSystemError) -> Void) throws {
-        try Self.live.withFile("filler", in: folder.descriptor, .createIfMissing(.ownerReadWrite), body)
+        try Self.live.withFile(
+            path.appending("filler"), in: .workingDirectory, .createIfMissing(.ownerReadWrite), body)
     }
 
     /// The outsider takes or gives back what it must for just `bytes` to be available, but for a few

@@ -1,4 +1,3 @@
-import FileSystemTestSupport
 import Foundation
 import Logging
 import PrefetchFileSystem
@@ -28,10 +27,13 @@ final class TemporaryContainer: Sendable {
     }
 
     /// One for a suite to begin with: where there is no temporary folder, there is nothing to test.
-    static func make(budget: ByteCount? = nil, largestItem: ByteCount? = nil) -> TemporaryContainer {
+    static func make(
+        in folder: URL = FileManager.default.temporaryDirectory, budget: ByteCount? = nil,
+        largestItem: ByteCount? = nil
+    ) -> TemporaryContainer {
         do {
-            guard let budget else { return try TemporaryContainer() }
-            return try TemporaryContainer(budget: budget, largestItem: largestItem)
+            guard let budget else { return try TemporaryContainer(in: folder) }
+            return try TemporaryContainer(in: folder, budget: budget, largestItem: largestItem)
         } catch { preconditionFailure("\(error)") }
     }
 

@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import PrefetchStorageAreas
 import Synchronization
 import SystemPackage
 import Testing
