@@ -15,7 +15,9 @@ import Testing
     init() throws {
         let engine = try container.engine()
         for number in 0..<20 {
-            try engine.store(prose(1000 * number, seed: 3), ItemKey(number: number), to: .applicationSupport)
+            try engine.store(
+                prose(1000 * number, seed: 3), ItemKey(number: number), in: "Shelf/Row",
+                of: .applicationSupport)
         }
         try engine.close()
     }
@@ -273,18 +275,6 @@ import Testing
         #expect(try marks() == ["boot-1"])
     }
 
-    @Test func theItemsOfAProcessThatDiedBeforeItWroteThemAreFound() throws {
-        do {
-            let dying = try container.engine()
-            for number in 100..<110 { try dying.store(noise(3000), ItemKey(number: number)) }
-            // It is let go of without close: its lock goes, and what it has in memory with it.
-        }
-        let engine = try container.engine()
-        #expect(try engine.items().count == 30)
-        #expect(try engine.items().suffix(10).allSatisfy { $0.key.string.hasPrefix("item-10") })
-        #expect(try engine.statistics().chargedBytes == container.chargedOnDisk())
-    }
-
     @Test func thePartialsOfAProcessThatDiedAreRemoved() throws {
         let incoming = container.incoming
         try noise(5000).write(to: incoming.appending(path: "0123456789abcdef-7"))
@@ -298,21 +288,5 @@ import Testing
         #expect(left.contains("not-ours"))
         #expect(left.contains { $0.hasPrefix(alive.environment.session + "-") })
         try store.cancel()
-    }
-
-    @Test func statisticsCountWhatHappened() throws {
-        let engine = try container.engine()
-        let before = try engine.statistics()
-        _ = try engine.content(ItemKey(number: 1))
-        _ = try engine.content(ItemKey(number: 2))
-        _ = try engine.content("nothing")
-        try engine.store(noise(10), "new")
-        _ = try engine.open("new")
-        let after = try engine.statistics()
-        #expect(after.hits - before.hits == 3)
-        #expect(after.misses - before.misses == 1)
-        #expect(after.stores - before.stores == 1)
-        #expect(after.promotions - before.promotions == 1)
-        #expect(after.items == before.items)
     }
 }

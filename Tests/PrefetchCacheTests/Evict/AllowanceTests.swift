@@ -306,7 +306,7 @@ import Testing
                 // It has found too little in memory.
                 if isSecond { isAsking.signal() }
             } else if operation.kind == .write, operation.name == lock {
-                _ = isAsking.wait(timeout: .now() + 10)
+                _ = isAsking.wait(timeout: .now() + 1)
             }
         }
         await withTaskGroup(of: Void.self) { group in

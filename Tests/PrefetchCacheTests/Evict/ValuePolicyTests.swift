@@ -199,20 +199,6 @@ import Testing
         }
     }
 
-    /// 10⁵ sources of one item each are all alike: none is learnt, and the order is that of use.
-    @Test func manySourcesOfOneItemEachAreNotToldApart() throws {
-        var rows = HistoryRows()
-        var figures = PrefetchFigures()
-        figures[.stored] = 1
-        figures[.storedBytes] = 100
-        for number in 0..<100_000 {
-            rows.add(figures, day: HistoryDay.containing(now), source: SourceName("s\(number)"))
-        }
-        #expect(rows.sources.count <= HistoryRows.mostSources + 1)
-        let knowledge = SourceKnowledge(rows, now: now)
-        #expect(knowledge.names.isEmpty)
-    }
-
     @Test func theGateSavesDownloadsAndKeepsATrickle() throws {
         let simulation = try trained(
             capacity: 1_000_000, gate: true, in: container, opening: [("often", 1, 100), ("never", 0, 100)])

@@ -3,7 +3,6 @@ import Foundation
 import GRDB
 import PrefetchFileSystem
 import Synchronization
-import SystemPackage
 import Testing
 
 @testable import PrefetchCaching
@@ -190,18 +189,5 @@ import Testing
         for await event in cache.events { Issue.record("\(event) after the end") }
         #expect(try container.files(below: container.root) == before)
         #expect(try container.files(below: container.incoming).isEmpty)
-    }
-
-    @Test func anEngineThatWasClosedAdmitsNothing() throws {
-        let engine = try container.engine()
-        let store = try engine.begin("under way", expectedLength: 6 << 20)
-        try engine.close()
-        #expect(throws: CacheError.closed) { try store.append(mebibytes: 1) }
-        #expect(throws: CacheError.closed) { try store.commit() }
-        #expect(throws: CacheError.closed) { try store.cancel() }
-        #expect(throws: CacheError.closed) { try engine.store(noise(100), "late") }
-        #expect(throws: CacheError.closed) { try engine.maintain() }
-        #expect(engine.catalog.inMemory { $0.allowance.bound } == 0)
-        #expect(try container.chargedOnDisk() == 0)
     }
 }

@@ -111,43 +111,24 @@ import Testing
         #expect(removals.value > 1)
     }
 
-    @Test func aFileThatItsUserHasChangedIsDeletedAsWell() throws {
-        try engine.store(prose(5000), "Doc.txt")
-        _ = try engine.open("Doc.txt")
-        try container.document("Doc.txt").remove()
-        try Data("mine".utf8).write(to: container.document("Doc.txt"))
-        #expect(try engine.deletePromotedFile("Doc.txt"))
-        #expect(try container.files(below: container.documents).isEmpty)
+    enum Found: CaseIterable {
+        case changed, nothing, folder
     }
 
-    /// The record goes also when the user was faster.
-    @Test func aFileThatIsGoneAlreadyIsForgotten() throws {
+    /// What its user has changed goes, and what is no file stays.
+    @Test(arguments: Found.allCases) func whatIsInThePlaceOfTheFileIsLookedAt(found: Found) throws {
         try engine.store(prose(5000), "Doc.txt")
         _ = try engine.open("Doc.txt")
-        try container.document("Doc.txt").remove()
-        #expect(try !engine.deletePromotedFile("Doc.txt"))
-        #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
-    }
-
-    @Test func aFolderOfThatNameStays() throws {
-        try engine.store(prose(5000), "Doc.txt")
-        _ = try engine.open("Doc.txt")
-        try container.document("Doc.txt").remove()
-        try container.document("Doc.txt").makeFolder()
-        #expect(try !engine.deletePromotedFile("Doc.txt"))
-        #expect(container.document("Doc.txt").exists)
-    }
-
-    @Test func aFileThatAnotherKeyWasHandedStays() throws {
-        for key in ["one", "two"] as [ItemKey] {
-            try engine.store(prose(5000), as: ItemMetadata(key: key, destination: .documents("Doc.txt")))
-            _ = try engine.open(key)
+        let file = container.document("Doc.txt")
+        try file.remove()
+        switch found {
+        case .changed: try file.place("mine")
+        case .nothing: break
+        case .folder: try file.makeFolder()
         }
-        #expect(try container.files(below: container.documents) == ["Doc.txt"])
-        #expect(try !engine.deletePromotedFile("one"))
-        #expect(try engine.open("two").value?.url == container.document("Doc.txt"))
-        #expect(try engine.deletePromotedFile("two"))
-        #expect(try container.files(below: container.documents).isEmpty)
+        #expect(try engine.deletePromotedFile("Doc.txt") == (found == .changed))
+        #expect(file.exists == (found == .folder))
+        if found != .folder { #expect(try engine.ledger.entry(for: "Doc.txt") == nil) }
     }
 
     /// Between the look at the file and its removal, the user saves another one.

@@ -92,34 +92,6 @@ struct DeliveryOnSmallVolumeTests {
     }
 
     @Test(arguments: SmallVolume.kinds)
-    func cachedItemsMakeWayAndTheErrorSaysWhatIsMissing(kind: SmallVolume.Kind) throws {
-        let volume = try SmallVolume(kind, megabytes: 200)
-        let container = try TemporaryContainer(in: volume.root)
-        let engine = try container.engine(probe: nil)
-        let content = noise(1 << 20)
-        for number in 0..<40 { try engine.store(content, ItemKey(number: number)) }
-        try engine.flush()
-        try volume.leave(30 << 20)
-
-        let before = try engine.capacity().capacity
-        #expect(before.important > before.state.available)
-        let tooMuch = before.important + Self.mebibyte
-        try expectInsufficientSpace(for: tooMuch, available: before.important, engine)
-        #expect(try container.staged() == [])
-        #expect(try engine.statistics().items == 40)
-
-        let large = Data(repeating: 0x61, count: 40 << 20)
-        let store = try engine.beginDelivery("large", expectedLength: Int64(large.count))
-        let outcome = try store.commit(appending: large)
-        let opened = try #require(outcome.delivered)
-        #expect(try Data(contentsOf: opened.url) == large)
-        let items = try engine.statistics().items
-        #expect((1..<40).contains(items))
-        #expect(try engine.content(ItemKey(number: 39)) == content)
-        #expect(try container.staged() == [])
-    }
-
-    @Test(arguments: SmallVolume.kinds)
     func whatWasSetAsideForOneIsNotThereForAnother(kind: SmallVolume.Kind) throws {
         let volume = try SmallVolume(kind, megabytes: 200)
         let container = try TemporaryContainer(in: volume.root)

@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import PrefetchStorageAreas
 import SystemPackage
 import Testing
 
@@ -175,5 +174,25 @@ import Testing
         let path = top(of: area).appending(path: try open("map", in: area, by: engine, "Walks")).path
         #expect(try engine.purgeExcluded(unusedSince: .max, isDryRun: false).purged.count == 1)
         #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func anOpenedFileIsNotReadAgainForAMarkThatItCannotHave() throws {
+        let fileSystem = InterceptingFileSystem()
+        let engine = try container.engine(fileSystem: fileSystem)
+        let bytes = CallCounter()
+        fileSystem.intercept { operation throws(FileSystemError) in
+            switch operation.kind {
+            case .extendedAttribute, .noDump: throw FileSystemError("fsetxattr", errno: .notSupported)
+            case .read where operation.count > 4096: _ = bytes.next()
+            default: break
+            }
+        }
+        let content = noise(3 << 20)
+        let metadata = ItemMetadata(key: "key", destination: .documents("Film.bin", backup: .exclude))
+        try engine.store(content, as: metadata)
+        #expect(try engine.open("key").value?.isFirstOpen == true)
+        let before = bytes.next()
+        for _ in 0..<3 { #expect(try engine.open("key").value?.isFirstOpen == false) }
+        #expect(bytes.next() == before + 1)
     }
 }

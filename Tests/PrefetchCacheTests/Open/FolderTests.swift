@@ -39,21 +39,6 @@ import Testing
         #expect(file.path == opened.path)
     }
 
-    @Test func theCatalogIsMadeAnewWithTheFolders() throws {
-        let engine = try container.engine()
-        try engine.store(prose(9000), "Doc.txt", in: Self.folder)
-        try engine.close()
-        try container.catalog.remove()
-        #expect(try container.engine().items().map(\.destination?.folder) == [Self.folder])
-    }
-
-    @Test func whatWasAskedForGoesToItsFolder() throws {
-        let engine = try container.engine()
-        try engine.store(prose(9000), "Doc.txt", in: Self.folder, intent: .userRequested)
-        #expect(try container.files(below: container.documents) == ["Podcasts/Daily/Doc.txt"])
-        #expect(try engine.open("Doc.txt").value?.isFirstOpen == false)
-    }
-
     /// The folder may be moved while an item is downloaded: the ledger's place counts.
     @Test func aFolderThatIsMovedMeanwhileIsMadeAgain() throws {
         let engine = try container.engine()

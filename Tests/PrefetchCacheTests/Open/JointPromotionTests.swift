@@ -1,8 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import PrefetchItemFormat
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -109,22 +107,6 @@ import Testing
             #expect(try content(of: result) == prose(500, seed: UInt64(number)))
         }
         #expect(try engine.items().isEmpty)
-    }
-
-    @Test func manyCallersInAnyOrderGetOneFileOfEach() throws {
-        let engine = try container.engine()
-        let keys = try (0..<24).map { try ItemKey("key \($0)") }
-        for key in keys { try engine.store(prose(3000), key) }
-        let firstOpens = Mutex<[ItemKey: Int]>([:])
-        DispatchQueue.concurrentPerform(iterations: 8) { number in
-            var random = SeededGenerator(seed: UInt64(number))
-            for result in engine.open(keys.shuffled(using: &random)) {
-                guard case .success(.hit(let opened)) = result else { Issue.record("\(result)"); return }
-                if opened.isFirstOpen { firstOpens.withLock { $0[opened.key, default: 0] += 1 } }
-            }
-        }
-        #expect(firstOpens.withLock { $0 } == Dictionary(uniqueKeysWithValues: keys.map { ($0, 1) }))
-        #expect(try container.files(below: container.documents).count == keys.count)
     }
 }
 

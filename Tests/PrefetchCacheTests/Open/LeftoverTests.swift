@@ -1,7 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import PrefetchItemFormat
 import Synchronization
 import SystemPackage
 import Testing
@@ -106,17 +105,6 @@ import Testing
         try other.close()
         try engine.flush()
         #expect(try engine.items().map(\.contentBytes) == [8000])
-    }
-
-    @Test func aKeyThatIsStoredAgainIsOneThatWasNeverOpened() throws {
-        let engine = try container.engine()
-        try engine.store(prose(9000), "Doc.txt")
-        let opened = try #require(try engine.open("Doc.txt").value)
-        try opened.url.remove()
-        #expect(try engine.store(prose(8000), "Doc.txt").isStored)
-        #expect(try engine.ledger.entry(for: "Doc.txt") == nil)
-        #expect(try engine.content("Doc.txt") == prose(8000))
-        #expect(try engine.open("Doc.txt").value?.isFirstOpen == true)
     }
 
     @Test func aFileThatIsPutBackWhileItsKeyIsStoredAgainStays() throws {

@@ -1,6 +1,7 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -91,15 +92,6 @@ import Testing
         #expect(!container.record.exists)
     }
 
-    @Test func readingDoesNotPromote() throws {
-        let engine = try container.engine()
-        try engine.store(prose(5000), "key")
-        _ = try engine.content("key")
-        _ = try engine.read("key", 0..<10)
-        #expect(try container.files(below: container.documents).isEmpty)
-        #expect(try container.item("key").inode != nil)
-    }
-
     @Test(arguments: areas, [ItemEncoding.lz4, .identity])
     func aForeignFileOfThatNameIsLeftAloneAndTheNextNameTaken(area: Area, encoding: ItemEncoding) throws {
         let engine = try engine(area)
@@ -124,16 +116,6 @@ import Testing
         let opened = try #require(try engine.open("Doc.txt").value)
         #expect(try opened.url.inode == before)
         #expect(try container.files(below: container.destinations(in: area)) == ["Doc.txt"])
-    }
-
-    @Test func aSymbolicLinkOfThatNameIsNotFollowed() throws {
-        let engine = try engine()
-        let outside = container.root.appending(path: "outside")
-        try container.documents.makeFolder()
-        try container.document("Doc.txt").makeLink(to: outside)
-        try engine.store(prose(5000), "Doc.txt")
-        #expect(try engine.open("Doc.txt").value?.path.lastComponent?.string == "Doc (2).txt")
-        #expect(!outside.exists)
     }
 
     @Test(arguments: areas) func aFileThatItsUserDeletedIsNotResurrected(area: Area) throws {
@@ -187,16 +169,18 @@ import Testing
         let engines = try (0..<4).map { _ in try container.engine() }
         let content = prose(300_000)
         try engines[0].store(content, "key", encoding: .forced(encoding))
-        let opened = OpenedFiles()
+        let opened = Mutex<[PromotedFile?]>([])
         DispatchQueue.concurrentPerform(iterations: 64) { thread in
             do {
-                opened.add(try engines[thread % 4].open("key").value)
+                let file = try engines[thread % 4].open("key").value
+                opened.withLock { $0.append(file) }
             } catch {
                 Issue.record(error)
             }
         }
-        #expect(opened.firstOpens == 1)
-        #expect(opened.paths.count == 1)
+        let files = opened.withLock { $0 }
+        #expect(files.count { $0?.isFirstOpen == true } == 1)
+        #expect(Set(files.map { $0?.path }).count == 1)
         #expect(try container.files(below: container.documents) == ["key"])
         #expect(try Data(contentsOf: container.document("key")) == content)
     }

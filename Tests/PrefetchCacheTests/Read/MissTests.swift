@@ -62,20 +62,6 @@ import Testing
         #expect(statistics.items == 0)
         #expect(statistics.quarantinedItems == 1)
         #expect(try statistics.chargedBytes == container.chargedOnDisk())
-    }
-
-    @Test func aDamagedItemThatNoRowAccountedForStaysInTheBudget() throws {
-        let fresh: ItemKey = "fresh"
-        try engine.store(content, fresh)
-        try container.item(fresh).flipByte(at: 1000)
-        #expect(try engine.content(fresh) == nil)
-        let statistics = try engine.statistics()
-        #expect(try statistics.chargedBytes == container.chargedOnDisk())
-    }
-
-    @Test func aDamagedItemCanBeStoredAgain() throws {
-        try container.item(key).flipByte(at: 1000)
-        #expect(try engine.content(key) == nil)
         try engine.store(content, key)
         #expect(try engine.content(key) == content)
         #expect(try engine.statistics().items == 1)

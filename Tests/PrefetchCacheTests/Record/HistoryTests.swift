@@ -1,10 +1,6 @@
 import FileSystemTestSupport
 import Foundation
 import PrefetchFileSystem
-import PrefetchItemFormat
-import PrefetchStorageAreas
-import PrefetchVolumeCapacity
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -12,24 +8,11 @@ import Testing
 
 /// What is counted, and that it outlives what it may.
 @Suite struct HistoryTests {
-    private let container = TemporaryContainer.make()
-    private let clock = Clock()
+    private let container = TemporaryContainer.make(in: .fastTemporaryFolder)
+    private let clock = TestClock(20_000 * HistoryDay.milliseconds)
 
-    /// A clock that is set by hand.
-    private final class Clock: Sendable {
-        private let time = Atomic<Int64>(20_000 * HistoryDay.milliseconds)
-
-        var now: Int64 { time.load(ordering: .relaxed) }
-
-        func advance(days: Double) {
-            time.add(Int64(days * Double(HistoryDay.milliseconds)), ordering: .relaxed)
-        }
-    }
-
-    private func engine(
-        _ fileSystem: any FileSystem = LiveFileSystem(), on volume: any VolumeProbing = FixedVolumeProbe.roomy
-    ) throws -> Engine {
-        try container.engine(fileSystem: fileSystem, probe: volume, now: { [clock] in clock.now })
+    private func engine(_ fileSystem: any FileSystem = LiveFileSystem()) throws -> Engine {
+        try container.engine(fileSystem: fileSystem, now: { [clock] in clock.now })
     }
 
     private func store(
@@ -67,7 +50,7 @@ import Testing
             let before = try figures(of: engine)
             try store(ItemKey("a\(isFlushing)"), in: engine)
             if isFlushing { try engine.flush() }
-            clock.advance(days: 0.25)
+            clock.advance(HistoryDay.milliseconds / 4)
             _ = try engine.open(ItemKey("a\(isFlushing)"))
             _ = try engine.open(ItemKey("a\(isFlushing)"))
             _ = try engine.open("nothing")
@@ -112,7 +95,7 @@ import Testing
         let engine = try engine()
         for (key, source) in [("evicted", "e"), ("removed", "r"), ("replaced", "p"), ("used", "u")] {
             try store(try ItemKey(key), from: source, in: engine)
-            clock.advance(days: 0.001)
+            clock.advance(HistoryDay.milliseconds / 1000)
         }
         if isFlushed { try engine.flush() }
         _ = try engine.remove("removed")
@@ -133,7 +116,7 @@ import Testing
     @Test func anItemThatIsWantedAfterItHasLeftIsKnown() throws {
         let engine = try engine()
         try store("a", from: "feed", in: engine)
-        clock.advance(days: 2)
+        clock.advance(2 * HistoryDay.milliseconds)
         _ = try engine.evict(1)
         _ = try engine.open("a")
         _ = try engine.open("a")
@@ -177,22 +160,13 @@ import Testing
         #expect(first.history.rows().total[.missed] == 1)
     }
 
-    @Test func aPurgedFileIsCountedWhenItIsMissed() throws {
-        let engine = try engine()
-        try store("a", in: engine)
-        try engine.flush()
-        try container.item("a").remove()
-        _ = try engine.content("a")
-        expect(try figures(of: engine, from: "feed"), [.leftPurged: 1, .wasted: 1, .missed: 1])
-    }
-
     @Test(arguments: [false, true])
     func anItemThatIsWantedWhenItHasExpiredOrIsDamagedIsKnown(isFlushed: Bool) throws {
         let engine = try engine()
         try store("expired", from: "e", expiresAt: clock.now + 1, in: engine)
         try store("damaged", from: "d", in: engine)
         if isFlushed { try engine.flush() }
-        clock.advance(days: 1)
+        clock.advance(HistoryDay.milliseconds)
         let file = container.item("damaged")
         try file.flipByte(at: 10)
         _ = try engine.open("expired")
@@ -236,7 +210,7 @@ import Testing
         let (one, other) = (try engine(), try engine())
         try store("a", in: one)
         _ = try one.content("a")
-        clock.advance(days: 0.001)
+        clock.advance(HistoryDay.milliseconds / 1000)
         try store("a", bytes: 2000, in: other)
         for engine in otherIsFirst ? [other, one] : [one, other] { try engine.flush() }
         let figures = try figures(of: one)
@@ -251,7 +225,7 @@ import Testing
         if wasRemoved { try store("a", from: "old", in: one) }
         try one.flush()
         #expect(wasRemoved ? try one.remove("a") : try one.content("a") == nil)
-        clock.advance(days: 0.001)
+        clock.advance(HistoryDay.milliseconds / 1000)
         try store("a", in: other)
         try other.flush()
         _ = try one.content("a")
@@ -277,7 +251,7 @@ import Testing
         try container.caches.appending(path: list).remove()
         let other = try engine()
         #expect(try other.items().count == 3)
-        clock.advance(days: 0.001)
+        clock.advance(HistoryDay.milliseconds / 1000)
         try store("replaced", from: "replaced", bytes: 2000, in: other)
         try container.item("purged").remove()
         for engine in [one, two, other] { try engine.flush() }
@@ -285,15 +259,6 @@ import Testing
             try figures(of: one, from: "purged"),
             [.stored: 1, .read: 1, .used: 1, .leftPurged: 1, .leftReplaced: 0, .wasted: 0])
         expect(try figures(of: one, from: "replaced"), [.stored: 2, .leftReplaced: 1, .wasted: 1])
-    }
-
-    @Test func whatGoesBecauseTheVolumeIsShortGoesUnderPressure() throws {
-        let volume = ToldVolume(FixedVolumeProbe.roomy.state)
-        let engine = try engine(on: volume)
-        try store("a", in: engine)
-        volume.tell(VolumeState(total: 1 << 40, available: 100 << 20))
-        try engine.maintain()
-        expect(try figures(of: engine), [.leftUnderPressure: 1, .leftForBudget: 0])
     }
 
     // MARK: What it outlives
@@ -336,30 +301,6 @@ import Testing
         expect(try figures(of: second), [.stored: 10, .leftOnRequest: 10, .wasted: 10])
     }
 
-    @Test func whatAKilledProcessHasNotNotedIsFoundByTheNext() throws {
-        let fileSystem = InterceptingFileSystem()
-        let dying = try engine(fileSystem)
-        for number in 0..<5 { try store(ItemKey(number: number), in: dying) }
-        try dying.flush()
-        for number in 5..<8 { try store(ItemKey(number: number), in: dying) }
-        _ = try dying.open(ItemKey(number: 0))
-        fileSystem.die()
-        let next = try engine()
-        expect(try figures(of: next), [.stored: 8, .opened: 1, .used: 1, .leftPurged: 0, .wasted: 0])
-        #expect(try figures(of: next).residents == 7)
-    }
-
-    @Test func processesCountTogether() throws {
-        let engines = try (0..<3).map { _ in try engine() }
-        for number in 0..<30 { try store(ItemKey(number: number), in: engines[number % 3]) }
-        for engine in engines { try engine.flush() }
-        for number in 0..<30 { _ = try engines[(number + 1) % 3].open(ItemKey(number: number)) }
-        for engine in engines { try engine.flush() }
-        for engine in engines {
-            expect(try figures(of: engine), [.stored: 30, .opened: 30, .used: 30, .wasted: 0])
-        }
-    }
-
     @Test func anItemThatAnotherProcessOpensBeforeItIsWrittenIsCountedOnce() throws {
         let (one, other) = (try engine(), try engine())
         try store("a", in: one)
@@ -385,32 +326,16 @@ import Testing
 
     // MARK: The record
 
-    @Test func aFailureOfTheRecordFailsNoCallAndLosesNothing() throws {
-        let engine = try engine()
-        try store("a", in: engine)
-        try SQLiteFaults.failing(.write, of: URL(filePath: container.record.path + "-wal"), errno: ENOSPC) {
-            try engine.flush()
-            try engine.maintain()
-            expect(try figures(of: engine), [.stored: 1])
-        }
-        try engine.close()
-        expect(try figures(of: try self.engine()), [.stored: 1])
-    }
-
     @Test func theRowsStayFew() throws {
         let history = try engine().history
+        var figures = PrefetchFigures()
+        (figures[.stored], figures[.storedBytes]) = (2, 1 << 42)
         for day in 0..<500 {
             for source in 0..<40 {
-                for _ in 0..<2 {
-                    history.record(
-                        UsageEvent(
-                            kind: .stored(fileBytes: 1 << 40),
-                            source: "https://feeds.example.org/\(day % 7)/\(source)",
-                            contentBytes: 1 << 41))
-                }
+                history.add(figures, to: SourceName("https://feeds.example.org/\(day % 7)/\(source)"))
             }
-            history.save()
-            clock.advance(days: 1)
+            if day % 10 == 9 { history.save() }
+            clock.advance(HistoryDay.milliseconds)
         }
         let rows = history.rows()
         #expect(rows.figures.count <= HistoryRows.mostRows)
@@ -455,11 +380,11 @@ import Testing
         let engine = try engine()
         try store("a", in: engine)
         try engine.flush()
-        clock.advance(days: 4000)
+        clock.advance(4000 * HistoryDay.milliseconds)
         try store("b", in: engine)
         _ = try engine.content("a")
         try engine.flush()
-        clock.advance(days: -4000)
+        clock.advance(-4000 * HistoryDay.milliseconds)
         _ = try engine.content("b")
         let figures = try figures(of: engine)
         expect(figures, [.stored: 2, .used: 2, .delays: 0, .delayMilliseconds: 0])

@@ -1,6 +1,4 @@
-import FileSystemTestSupport
 import Foundation
-import GRDB
 import PrefetchFileSystem
 import SystemPackage
 import Testing
@@ -36,23 +34,5 @@ import Testing
         try engine.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: container.support.path)
         #expect(names.filter { $0.hasPrefix("record") } == ["record.sqlite"])
-    }
-
-    @Test func theSameContentIsAdoptedWhenItIsOpenedAgain() throws {
-        try ledger.remove()
-        try engine.store(prose(5000), "one")
-        #expect(try engine.open("one").value?.path.lastComponent?.string == "one")
-        #expect(try container.files(below: container.documents) == ["one"])
-    }
-
-    @Test func aLedgerOfANewerVersionIsRefusedAndLeftAsItIs() throws {
-        try engine.close()
-        let before = try Data(contentsOf: ledger)
-        var newer = before
-        // The user version, a big-endian word at offset 60 of every SQLite file.
-        newer.replaceSubrange(60..<64, with: [0, 0, 0, 9])
-        try newer.write(to: ledger)
-        #expect(throws: CacheError.newerLedger(version: 9)) { try container.engine().open("one") }
-        #expect(try Data(contentsOf: ledger) == newer)
     }
 }

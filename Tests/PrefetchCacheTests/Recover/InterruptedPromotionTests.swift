@@ -13,52 +13,6 @@ import Testing
     private let container = TemporaryContainer.make()
     private static let content = prose(30_000)
 
-    enum Place: CaseIterable { case free, taken, inAFolder }
-
-    @Test(arguments: [ItemEncoding.lz4, .identity], Place.allCases)
-    func whateverTheStepTheNextOpenFindsOneWholeFile(encoding: ItemEncoding, place: Place) throws {
-        let folder: FolderPath? = place == .inAFolder ? "Podcasts/Daily" : nil
-        for steps in TestRun.numbers(every: 6) {
-            if place == .taken { try container.document("Doc.txt").place("foreign") }
-            let fileSystem = InterceptingFileSystem()
-            let dying = try container.engine(fileSystem: fileSystem)
-            let metadata = ItemMetadata(key: "Doc.txt", destination: .documents("Doc.txt", in: folder))
-            try dying.store(Self.content, as: metadata, encoding: .forced(encoding))
-            try dying.flush()
-
-            let log = OperationLog()
-            fileSystem.intercept { operation throws(FileSystemError) in
-                guard operation.kind.isChange else { return }
-                if log.operations.count >= steps { throw FileSystemError("\(operation)", errno: .ioError) }
-                log.add(operation)
-            }
-            var hasSucceeded = false
-            do {
-                hasSucceeded = try dying.open("Doc.txt").value != nil
-            } catch {
-                #expect("\(error)" != "")
-            }
-
-            let next = try container.engine()
-            let opened = try #require(try next.open("Doc.txt").value, "lost at step \(steps)")
-            #expect(try Data(contentsOf: opened.url) == Self.content, "step \(steps) of \(log.operations)")
-            let expected = [
-                Place.free: ["Doc.txt"], .taken: ["Doc (2).txt", "Doc.txt"],
-                .inAFolder: ["Podcasts/Daily/Doc.txt"],
-            ]
-            #expect(try container.files(below: container.documents) == expected[place], "step \(steps)")
-            if place == .taken {
-                let foreign = try Data(contentsOf: container.document("Doc.txt"))
-                #expect(foreign == Data("foreign".utf8), "step \(steps)")
-            }
-            // The dead process may not have written that the item is gone; asking for it tells.
-            #expect(try next.content("Doc.txt") == Self.content)
-            #expect(try next.items().isEmpty, "step \(steps)")
-            #expect(try container.staged() == [], "step \(steps)")
-            if hasSucceeded { return #expect(steps > 5) }
-        }
-    }
-
     /// As when the volume of the destination was mounted, or not, since.
     @Test(arguments: [ItemEncoding.lz4, .identity])
     func whatWasStagedElsewhereIsFound(encoding: ItemEncoding) throws {

@@ -29,22 +29,31 @@ import Testing
         return Set(judge.faults().map(\.kind))
     }
 
-    @Test func nothingIsFoundWhereNothingIsWrong() throws {
-        #expect(try faults() == [])
-    }
+    private typealias Change = @Sendable (TemporaryContainer) throws -> Void
 
-    @Test func aFileThatIsGoneIsLost() throws {
-        let found = try faults { container in
-            try container.document("Film.mp4").remove()
-        }
-        #expect(found == [.lost])
-    }
+    private static let changes: [(found: Set<PromotionFault.Kind>, change: Change)] = [
+        ([], { _ in }),
+        ([.lost], { try $0.document("Film.mp4").remove() }),
+        ([.lost], { try $0.item("Cached.txt").remove() }),
+        (
+            [.partial],
+            {
+                let file = $0.document("Film.mp4")
+                try Data(contentsOf: file).dropLast().write(to: file)
+            }
+        ),
+        (
+            [.duplicated],
+            {
+                try FileManager.default.copyItem(
+                    at: $0.document("Film.mp4"), to: $0.document("Film (2).mp4"))
+            }
+        ),
+    ]
 
-    @Test func anItemThatIsGoneIsLost() throws {
-        let found = try faults { container in
-            try container.item("Cached.txt").remove()
-        }
-        #expect(found == [.lost])
+    @Test(arguments: changes.indices) func whatIsOutOfOrderIsFound(number: Int) throws {
+        let (found, change) = Self.changes[number]
+        #expect(try faults(after: change) == found)
     }
 
     @Test func aLedgerThatIsGoneHandsOverOnceMore() throws {
@@ -52,23 +61,6 @@ import Testing
             try container.record.remove()
         }
         #expect(found.contains(.lost) || found.contains(.duplicated))
-    }
-
-    @Test func aFileThatIsCutShortIsPartial() throws {
-        let found = try faults { container in
-            let file = container.document("Film.mp4")
-            try Data(contentsOf: file).dropLast().write(to: file)
-        }
-        #expect(found == [.partial])
-    }
-
-    @Test func aSecondCopyIsADuplicate() throws {
-        let found = try faults { container in
-            try FileManager.default.copyItem(
-                at: container.document("Film.mp4"),
-                to: container.document("Film (2).mp4"))
-        }
-        #expect(found == [.duplicated])
     }
 
     @Test func aForeignFileThatIsReplacedIsMissed() throws {

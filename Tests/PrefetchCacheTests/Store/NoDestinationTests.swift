@@ -1,5 +1,4 @@
 import Foundation
-import PrefetchItemFormat
 import Testing
 
 @testable import PrefetchCaching
@@ -43,13 +42,6 @@ import Testing
         #expect(try results[1].get().value?.isFirstOpen == true)
         #expect(try engine.content("tile") == prose(5000))
         #expect(try container.files(below: container.documents) == ["Doc.txt"])
-    }
-
-    @Test func itIsEvictedLikeAnyOther() throws {
-        let engine = try container.engine()
-        try store(prose(5000), in: engine)
-        #expect(try engine.evict(.max) > 0)
-        #expect(try engine.content("tile") == nil)
     }
 
     @Test func whatTheUserAskedForNeedsADestination() throws {

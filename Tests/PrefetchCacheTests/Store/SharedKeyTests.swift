@@ -77,41 +77,30 @@ import Testing
         #expect(try container.files(below: container.documents) == ["key"])
     }
 
-    @Test func anItemIsChargedAsWhatReplacedIt() throws {
+    /// What another process does to an item before the first one has recorded what it did.
+    enum Meanwhile: CaseIterable {
+        case replaced, removed, evictedWithItsPredecessorsRow, storedAnewAfterItWasRemoved
+    }
+
+    @Test(arguments: Meanwhile.allCases) func anItemIsChargedAsWhatBecameOfIt(meanwhile: Meanwhile) throws {
         try one.store(noise(1000), "key")
-        try other.store(noise(300_000), "key")
+        switch meanwhile {
+        case .replaced: try other.store(noise(300_000), "key")
+        case .removed: #expect(try other.remove("key"))
+        case .evictedWithItsPredecessorsRow:
+            try one.flush()
+            try one.store(noise(300_000), "key")
+            _ = try other.evict(.max)
+        case .storedAnewAfterItWasRemoved:
+            try one.flush()
+            #expect(try one.remove("key"))
+            try other.store(noise(300_000), "key")
+        }
         try other.flush()
         try one.flush()
         try expectThatTheBooksAgreeWithTheDisk()
-        #expect(try one.items().map(\.contentBytes) == [300_000])
-    }
-
-    @Test func anItemThatAnotherProcessRemovedIsNotCharged() throws {
-        try one.store(noise(1000), "key")
-        #expect(try other.remove("key"))
-        try other.flush()
-        try one.flush()
-        try expectThatTheBooksAgreeWithTheDisk()
-    }
-
-    @Test func anItemThatAnotherProcessEvictedWithItsPredecessorsRowIsNotCharged() throws {
-        try one.store(noise(1000), "key")
-        try one.flush()
-        try one.store(noise(300_000), "key")
-        _ = try other.evict(.max)
-        try one.flush()
-        try expectThatTheBooksAgreeWithTheDisk()
-        #expect(try one.items().isEmpty)
-    }
-
-    @Test func anItemThatAnotherProcessStoredAnewAfterItWasRemovedIsCharged() throws {
-        try one.store(noise(1000), "key")
-        try one.flush()
-        #expect(try one.remove("key"))
-        try other.store(noise(300_000), "key")
-        try other.flush()
-        try one.flush()
-        try expectThatTheBooksAgreeWithTheDisk()
+        let isThere = [.replaced, .storedAnewAfterItWasRemoved].contains(meanwhile)
+        #expect(try one.items().map(\.contentBytes) == (isThere ? [300_000] : []))
     }
 
     @Test func aReplacementWhoseProcessDiedIsChargedAsWhatItIs() throws {

@@ -1,6 +1,5 @@
 import Foundation
 import PrefetchFileSystem
-import PrefetchItemFormat
 import SystemPackage
 import Testing
 
@@ -111,15 +110,6 @@ import Testing
         try await reopened.close()
     }
 
-    @Test func aFileIsStoredWithItsContent() throws {
-        let file = container.root.appending(path: "original")
-        let content = noise(5_000_001)
-        try content.write(to: file)
-        _ = try engine.store(contentsOf: .init(file.path), as: ItemMetadata("key"), encoding: .automatic)
-        #expect(try engine.content("key") == content)
-        #expect(try Data(contentsOf: file) == content)
-    }
-
     @Test func whatTheSinkThrowsEndsTheStream() async throws {
         struct Enough: Error {}
         let cache = try await container.cache()
@@ -147,22 +137,5 @@ import Testing
 
         }
         #expect(try container.chargedOnDisk() == 0)
-    }
-
-    @Test func aClosedCacheSaysSo() async throws {
-        let cache = try await container.cache()
-        try await cache.close()
-        try await cache.close()
-        await #expect(throws: CacheError.closed) { try await cache.read("key") }
-    }
-
-    @Test func containsSeesCachedAndPromotedItems() throws {
-        #expect(try !engine.contains("key"))
-        try engine.store(prose(100), "key")
-        #expect(try engine.contains("key"))
-        _ = try engine.open("key")
-        #expect(try engine.contains("key"))
-        #expect(try engine.content("key") == prose(100))
-        #expect(try engine.read("key", 10..<20).value == prose(100)[10..<20])
     }
 }

@@ -213,23 +213,6 @@ struct FileSystemMatrixTests {
         }
     }
 
-    @Test(arguments: kinds)
-    func onAFullVolumeItemsAreReadAndOpenedAndEvicted(kind: SmallVolume.Kind) throws {
-        let world = try World(kind, budget: .fixed(.mebibytes(64)))
-        try world.store(12, .lz4)
-        try world.engine.close()
-        try world.volume.fill()
-        let engine = try world.container.engine(probe: nil)
-        #expect(try engine.content(ItemKey(number: 3)) == Self.content(3, .lz4))
-        #expect(try engine.store(noise(1 << 20), "new") == .refused(.pressure(.critical)))
-        let opened = try #require(try engine.open(ItemKey(number: 0)).value)
-        #expect(try isSame(Data(contentsOf: opened.url), Self.content(0, .lz4)))
-        #expect(try engine.content(ItemKey(number: 11)) == Self.content(11, .lz4))
-        _ = try engine.evict(.max)
-        #expect(try engine.statistics().items == 0)
-        #expect(try world.container.chargedOnDisk() == 0)
-    }
-
     /// The coldest ones, which are the first to make way.
     @Test(arguments: kinds, [ItemEncoding.identity, .lz4])
     func onAFullVolumeItemsThatAreOpenedTogetherDoNotMakeWayForEachOther(

@@ -25,27 +25,6 @@ struct FullVolumeTests {
     }
 
     @Test(arguments: SmallVolume.kinds)
-    func evictionAndReadingAndStatisticsStillWork(kind: SmallVolume.Kind) throws {
-        let volume = try SmallVolume(kind, megabytes: 20)
-        let container = try TemporaryContainer(in: volume.root)
-        let engine = try container.engine(probe: nil)
-        for number in 0..<8 {
-            try engine.store(noise(100_000, seed: UInt64(number)), ItemKey(number: number))
-        }
-        try engine.flush()
-        try volume.fill()
-
-        try report(served: [(engine.content(ItemKey(number: 7)), noise(100_000, seed: 7))])
-        #expect(try engine.store(noise(100_000), "new") == .refused(.pressure(.critical)))
-        try expectNoPartial(container)
-
-        #expect(try engine.statistics().items <= 8)
-        _ = try engine.evict(.max)
-        #expect(try engine.statistics().items == 0)
-        #expect(try container.chargedOnDisk() == 0)
-    }
-
-    @Test(arguments: SmallVolume.kinds)
     func everyItemThatGoesIsReported(kind: SmallVolume.Kind) async throws {
         let volume = try SmallVolume(kind, megabytes: 20)
         let container = try TemporaryContainer(in: volume.root)
@@ -64,33 +43,6 @@ struct FullVolumeTests {
         var evicted: [String] = []
         for await event in events { if case .evicted(let key, _) = event { evicted.append(key.string) } }
         #expect(evicted == (0..<8).map { "item-\($0)" })
-    }
-
-    @Test(arguments: SmallVolume.kinds, [ItemEncoding.lz4, .identity])
-    func anOlderItemOpensAtTheExpenseOfOthers(kind: SmallVolume.Kind, encoding: ItemEncoding) throws {
-        let volume = try SmallVolume(kind, megabytes: 60)
-        let container = try TemporaryContainer(in: volume.root)
-        do {
-            let engine = try container.engine(probe: nil)
-            try engine.configure(.fixed(.mebibytes(20)))
-            for number in 0..<8 {
-                let content = prose(1 << 20, seed: UInt64(number))
-                #expect(
-                    try engine.store(content, ItemKey(number: number), encoding: .forced(encoding)).isStored)
-            }
-            try engine.close()
-        }
-        try volume.fill()
-        let engine = try container.engine(probe: nil)
-        #expect(try engine.store(noise(1 << 20), "new") == .refused(.pressure(.critical)))
-        try expectNoPartial(container)
-
-        // The oldest, which would be the first to be evicted.
-        let opened = try #require(try engine.open(ItemKey(number: 0)).value)
-        #expect(opened.isFirstOpen)
-        try report(handedOver: [(opened.url, prose(1 << 20, seed: 0))])
-        #expect(try engine.open(ItemKey(number: 0)).value?.isFirstOpen == false)
-        #expect(try container.staged() == [])
     }
 
     /// Nothing is there that could be evicted for it, nor was anything opened before.

@@ -151,17 +151,6 @@ struct SmallVolumeTests {
     }
 
     @Test(arguments: SmallVolume.kinds)
-    func atLowPressureItEvictsUntilTheVolumeHasRoomAgain(kind: SmallVolume.Kind) async throws {
-        let world = try World(kind)
-        try world.fill()
-        let low = try world.expectWithinBudget().capacity.thresholds.low
-        try world.maintain(leaving: low.enter - 1 << 20)
-        #expect(try world.volume.available >= low.leave)
-        #expect(try world.engine.statistics().items > 0)
-        #expect(try await world.levels().first { $0 != .normal } == .low)
-    }
-
-    @Test(arguments: SmallVolume.kinds)
     func atCriticalPressureEverythingGoesThatIsNotPinnedOrOpen(kind: SmallVolume.Kind) async throws {
         let world = try World(kind)
         try world.fill()
