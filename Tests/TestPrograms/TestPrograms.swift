@@ -18,8 +18,7 @@ struct TestPrograms: AsyncParsableCommand {
             CommandGroup(
                 name: "What apps do",
                 subcommands: [
-                    Feed.self, FeedDaemon.self, Tiles.self, TileWorker.self, Models.self, ModelStore.self,
-                    Hammer.self, HammerWorker.self,
+                    Feed.self, FeedDaemon.self, Tiles.self, TileWorker.self,
                 ]),
         ])
 }

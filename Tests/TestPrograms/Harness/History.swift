@@ -23,9 +23,6 @@ final class History: Sendable {
         state.withLock { $0.lives[process, default: []].append((act, .now)) }
     }
 
-    /// Notes that a process has ended by itself: all that it did is written.
-    func ended(_ process: Int) { state.withLock { $0.lives[process] = nil } }
-
     /// Notes that a process was killed at a time, and that all it said was heard.
     func killed(_ process: Int, at time: ContinuousClock.Instant) {
         state.withLock { state in

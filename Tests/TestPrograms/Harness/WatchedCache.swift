@@ -101,15 +101,10 @@ final class WatchedCache: Sendable {
     ///
     /// - Returns: The file; `nil` when there was no item, or an error, which is noted.
     @discardableResult
-    func open(
-        _ key: ItemKey, orFindDeleted mayBeDeleted: Bool = false, isRight: (Data) -> Bool
-    ) async -> PromotedFile? {
+    func open(_ key: ItemKey, isRight: (Data) -> Bool) async -> PromotedFile? {
         do {
             let opened = try await timed("open") { () async throws(CacheError) in try await cache.open(key) }
             return try note(opened, of: key, isRight: isRight)
-        } catch CacheError.movedOrDeleted where mayBeDeleted {
-            notes.did("found deleted", key.string)
-            return nil
         } catch {
             notes.fault("open: \(key): \(error)")
             return nil
