@@ -124,12 +124,11 @@ let package = Package(
             name: "ItemFormatTestSupport", dependencies: ["PrefetchItemFormat"],
             path: "Tests/ItemFormatTestSupport"),
         // The processes that tests start: many writers at once; promotions that die or cut the power of their volume in the
-        // middle; and, at full size, what apps do.
+        // middle.
         .executableTarget(
             name: "testprograms",
             dependencies: [
-                "PrefetchFileSystem", "FileSystemTestSupport", "HTTPTestServer", "PrefetchCaching",
-                "PrefetchDownloading", "PrefetchVolumeCapacity",
+                "PrefetchFileSystem", "FileSystemTestSupport", "PrefetchCaching", "PrefetchVolumeCapacity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
