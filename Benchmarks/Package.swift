@@ -26,9 +26,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         // For its module of the system's SQLite, which is a peer too.
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
-        // Without its traits: they replace malloc and retain/release, which would be measured too.
-        .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift.git", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(
@@ -48,17 +45,11 @@ let package = Package(
             exclude: ["Peers/diskcache_peer.py"],
             swiftSettings: hasLMDB ? [.define("HAS_LMDB")] : []),
         program("compare"),
-        program("latency", [.product(name: "Histogram", package: "hdrhistogram-swift"), prefetchCaching]),
-        program("live-budget"),
+        program("latency", [prefetchCaching]),
         program("growth", [prefetchCaching]),
         program("policy-replay", [prefetchCaching]),
         program(
             "checksums", ["CLibXXHash", .product(name: "_CPrefetchChecksum", package: "PrefetchCache")]),
-        .executableTarget(
-            name: "ItemBenchmarks",
-            dependencies: ["Contenders", .product(name: "Benchmark", package: "benchmark")],
-            path: "Benchmarks/ItemBenchmarks",
-            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#if defined(__linux__)
-#include <linux/fs.h>
-#include <sys/ioctl.h>
-#endif
-
 #include "CFloor.h"
 
 struct floor_context {
@@ -19,24 +14,16 @@ struct floor_context {
     /// One item as stored.
     size_t stored_capacity;
     unsigned char *stored;
-    /// One item as decoded, for a promotion.
-    size_t content_capacity;
-    unsigned char *content;
 };
-
-/// The largest block that `LZ4F_compressFrame` chooses for a small content: 64 KiB.
-static const size_t lz4_block = 64 * 1024;
 
 floor_context *floor_context_create(size_t max_content) {
     floor_context *context = calloc(1, sizeof *context);
     if (context == NULL) return NULL;
     context->preferences.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
     context->stored_capacity = LZ4F_compressFrameBound(max_content, &context->preferences);
-    context->content_capacity = max_content > lz4_block ? max_content : lz4_block;
     context->stored = malloc(context->stored_capacity);
-    context->content = malloc(context->content_capacity);
     int failed = LZ4F_isError(LZ4F_createDecompressionContext(&context->decoder, LZ4F_VERSION));
-    if (failed || context->stored == NULL || context->content == NULL) {
+    if (failed || context->stored == NULL) {
         floor_context_destroy(context);
         return NULL;
     }
@@ -47,11 +34,8 @@ void floor_context_destroy(floor_context *context) {
     if (context == NULL) return;
     LZ4F_freeDecompressionContext(context->decoder);
     free(context->stored);
-    free(context->content);
     free(context);
 }
-
-size_t floor_read_capacity(const floor_context *context) { return context->content_capacity; }
 
 /// fsync, or what the platform has that reaches the medium.
 static int synchronize(int fd) {
@@ -95,10 +79,6 @@ static int read_whole(int directory_fd, const char *name, void *buffer, size_t c
     close(fd);
     *length = count < 0 ? 0 : (size_t)count;
     return result;
-}
-
-int floor_unlink(int items_fd, const char *name) {
-    return unlinkat(items_fd, name, 0) != 0 ? errno : 0;
 }
 
 int floor_store_identity(floor_context *context, int incoming_fd, const char *temp_name,
@@ -166,29 +146,4 @@ int floor_publish_file(int items_fd, const char *name, int documents_fd, const c
     if (result == 0) result = rename_exclusively(items_fd, name, documents_fd, final_name);
     if (result == 0) result = synchronize(documents_fd);
     return result;
-}
-
-int floor_promote(floor_context *context, int items_fd, const char *name, int staging_fd,
-                  const char *temp_name, int documents_fd, const char *final_name) {
-    size_t length = 0;
-    int result = floor_read(context, items_fd, name, context->content, context->content_capacity,
-                            &length);
-    if (result == 0) {
-        result = floor_publish(staging_fd, temp_name, documents_fd, final_name, context->content,
-                               length);
-    }
-    if (result == 0) result = floor_unlink(items_fd, name);
-    return result;
-}
-
-int volume_spread_folders(int folder_fd) {
-#if defined(__linux__)
-    int flags = 0;
-    if (ioctl(folder_fd, FS_IOC_GETFLAGS, &flags) != 0) return errno;
-    flags |= FS_TOPDIR_FL;
-    return ioctl(folder_fd, FS_IOC_SETFLAGS, &flags) != 0 ? errno : 0;
-#else
-    (void)folder_fd;
-    return ENOTSUP;
-#endif
 }

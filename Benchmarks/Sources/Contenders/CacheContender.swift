@@ -1,28 +1,16 @@
-public import Foundation
+import Foundation
 public import PrefetchCaching
 
 /// PrefetchCache through its public interface, as an app uses it.
 ///
 /// The encoding is left to the trial, and the budget has room for the workload: eviction is a job of
 /// its own. The 256 folders for items are made in advance, as they are for the floor.
-public final class CacheContender: Contender, Sendable {
-    /// Where the budget comes from.
-    public enum Budget: Sendable {
-        /// A figure far above the workload. The volume is asked for its free space all the same.
-        case fixed
-        /// What the volume can spare, as for an app that configures nothing.
-        case live
-        /// A figure far above the workload, and a volume that is never asked.
-        case none
-        /// So few bytes that the cache evicts while it stores: it is not told to.
-        case tight(Int64)
-    }
-
+final class CacheContender: ItemContender, Sendable {
     /// Apps have one, named by their id; a container has to be told.
     private static let excludedFolder: FileName = "org.example.compare"
 
     private let cache: PrefetchCache
-    private let budget: Budget
+    private let evictsByItself: Bool
     private let prefersExecutor: Bool
     private let tasks: Int
     private let directory: URL
@@ -30,15 +18,16 @@ public final class CacheContender: Contender, Sendable {
     private let items: [ItemMetadata]
 
     /// - Parameters:
+    ///   - budget: So few bytes that the cache evicts while it stores, and is not told to; `nil` for far more than the workload.
     ///   - prefersExecutor: Whether the task prefers the cache's executor, as a downloader that does little else should, or
     ///     changes threads twice per call, as any other task does.
     ///   - tasks: How many share the items.
     ///   - hasOneThread: Whether chunks are compressed and decompressed one after the other.
-    public init(
-        in directory: URL, for workload: Workload, budget: Budget = .fixed, prefersExecutor: Bool = true,
-        tasks: Int = 1, hasOneThread: Bool = false
+    init(
+        in directory: URL, for workload: Workload, budget: Int64?, prefersExecutor: Bool, tasks: Int,
+        hasOneThread: Bool
     ) async throws {
-        (self.directory, self.workload, self.budget) = (directory, workload, budget)
+        (self.directory, self.workload, evictsByItself) = (directory, workload, budget != nil)
         (self.prefersExecutor, self.tasks) = (prefersExecutor, tasks)
         // Those that the cache would make as they are needed.
         let folder = directory.appending(path: "Library/Caches/PrefetchCache/items")
@@ -53,9 +42,6 @@ public final class CacheContender: Contender, Sendable {
                 destination: .documents(try FileName(Workload.finalName(index))))
         }
         var environment = CacheEnvironment.live()
-        if case .none = budget {
-            environment.volume = VolumeState(total: 1 << 50, available: 1 << 49)
-        }
         if hasOneThread { environment.parallelism = 1 }
         cache = try await PrefetchCache(
             areas: .container(at: directory).excluding(into: Self.excludedFolder), environment: environment)
@@ -63,18 +49,12 @@ public final class CacheContender: Contender, Sendable {
         let first = ItemMetadata(key: "first", destination: .documents("First"))
         try await cache.store([0], as: first)
         _ = try await cache.open(first.key)
-        let configured: CacheConfiguration.Budget =
-            switch budget {
-            case .fixed, .none: .fixed(.gibibytes(16))
-            case .live: .automatic
-            case .tight(let bytes): .fixed(.bytes(bytes))
-            }
-        try await cache.configure(CacheConfiguration(budget: configured))
+        try await cache.configure(CacheConfiguration(budget: .fixed(.bytes(budget ?? 16 << 30))))
     }
 
-    public var executor: (any TaskExecutor)? { prefersExecutor ? cache.executor : nil }
+    var executor: (any TaskExecutor)? { prefersExecutor ? cache.executor : nil }
 
-    public func store(_ index: Int) async throws {
+    func store(_ index: Int) async throws {
         let outcome =
             if let file = workload.file {
                 try await cache.store(contentsOf: file, as: items[index])
@@ -84,21 +64,21 @@ public final class CacheContender: Contender, Sendable {
         guard case .stored = outcome else { throw ContenderError("\(outcome)") }
     }
 
-    public func read(_ index: Int) async throws -> Int {
+    func read(_ index: Int) async throws -> Int {
         guard let content = try await cache.read(items[index].key) else { throw ContenderError.missing }
         return content.count
     }
 
-    public func promote(_ index: Int) async throws {
+    func promote(_ index: Int) async throws {
         guard try await cache.open(items[index].key) != nil else { throw ContenderError.missing }
     }
 
-    public func evict(_ items: Range<Int>) async throws {
-        if case .tight = budget { return }
+    func evict(_ items: Range<Int>) async throws {
+        if evictsByItself { return }
         guard try await cache.evictAll().bytes > 0 else { throw ContenderError.missing }
     }
 
-    public func run(_ job: Job, for items: Range<Int>, of workload: Workload) async throws -> Duration {
+    func run(_ job: Job, for items: Range<Int>, of workload: Workload) async throws -> Duration {
         try await ContinuousClock().measure {
             guard tasks > 1 else { return try await doInTurn(job, for: items, of: workload) }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -110,11 +90,11 @@ public final class CacheContender: Contender, Sendable {
         }
     }
 
-    public func promotedFile(_ index: Int) -> URL {
+    func promotedFile(_ index: Int) -> URL {
         directory.appending(path: "Documents/\(Self.excludedFolder)/\(Workload.finalName(index))")
     }
 
-    public func leave() async throws { try await cache.close() }
+    func leave() async throws { try await cache.close() }
 }
 
 extension Entry {
@@ -132,7 +112,7 @@ extension Entry {
     public static func ours(within budget: Int64) -> Entry {
         ours(
             "the task prefers the cache's executor; evicts by itself, within a budget of \(budget >> 20) MiB",
-            budget: .tight(budget))
+            budget: budget)
     }
 
     public static func ours(of tasks: Int) -> Entry {
@@ -147,7 +127,7 @@ extension Entry {
     }
 
     private static func ours(
-        _ setup: String, _ suffix: String = "", budget: CacheContender.Budget = .fixed,
+        _ setup: String, _ suffix: String = "", budget: Int64? = nil,
         prefersExecutor: Bool = true, tasks: Int = 1, hasOneThread: Bool = false
     ) -> Entry {
         Entry(ourName + suffix, "public interface, encoding left to the trial, \(setup)") {
@@ -165,19 +145,7 @@ extension PrefetchCache {
         _ areas: StorageAreas, _ body: (PrefetchCache) async throws -> Result
     ) async throws -> Result {
         let cache = try await PrefetchCache(areas: areas)
-        let result: Result
-        do {
-            result = try await body(cache)
-        } catch {
-            do {
-                try await cache.close()
-            } catch {
-                // What went wrong before is the one to tell.
-            }
-            throw error
-        }
-        try await cache.close()
-        return result
+        return try await finally({ try await cache.close() }) { try await body(cache) }
     }
 
     /// Stores an item, for which there must be room.

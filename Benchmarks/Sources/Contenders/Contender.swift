@@ -9,13 +9,29 @@ public enum Job: String, CaseIterable, Sendable {
 
 /// One way to store, read, promote and evict the items of a workload, side by side with others; set up in an empty folder, for
 /// items that come in any order. Used by one task.
-///
-/// `store`, `read`, `promote` and `evict` are what is measured. The first three are called once per item, and each does the whole
-/// of its job before it returns.
 public protocol Contender: AnyObject {
     /// The executor that the task prefers while it measures this contender; `nil` for none.
     var executor: (any TaskExecutor)? { get }
 
+    /// Does a job for `items` and says how long it took. A contender that runs elsewhere measures there,
+    /// so that its time is not that of a pipe.
+    func run(_ job: Job, for items: Range<Int>, of workload: Workload) async throws -> Duration
+
+    /// Where a promotion left an item, for a check of its content that is not measured.
+    func promotedFile(_ index: Int) -> URL
+
+    /// Lets go of what is open. The folder itself is removed by the caller.
+    func leave() async throws
+}
+
+extension Contender {
+    public var executor: (any TaskExecutor)? { nil }
+    public func promotedFile(_ index: Int) -> URL { URL(filePath: "/dev/null") }
+    public func leave() async throws {}
+}
+
+/// A contender that is called item by item, and does the whole of each job before it returns. These calls are what is measured.
+public protocol ItemContender: Contender {
     /// Stores an item that is not there yet. It need not survive a power cut.
     func store(_ index: Int) async throws
 
@@ -27,21 +43,9 @@ public protocol Contender: AnyObject {
 
     /// Removes `items`, which are all that are stored. Where that is quicker, in one piece.
     func evict(_ items: Range<Int>) async throws
-
-    /// Does a job for `items` and says how long it took. A contender that runs elsewhere measures there,
-    /// so that its time is not that of a pipe.
-    func run(_ job: Job, for items: Range<Int>, of workload: Workload) async throws -> Duration
-
-    /// Where `promote` left an item, for a check of its content that is not measured.
-    func promotedFile(_ index: Int) -> URL
-
-    /// Lets go of what is open. The folder itself is removed by the caller.
-    func leave() async throws
 }
 
-extension Contender {
-    public var executor: (any TaskExecutor)? { nil }
-
+extension ItemContender {
     public func run(_ job: Job, for items: Range<Int>, of workload: Workload) async throws -> Duration {
         try await ContinuousClock().measure { try await doInTurn(job, for: items, of: workload) }
     }
@@ -57,19 +61,6 @@ extension Contender {
         case .evict: try await evict(items)
         }
     }
-
-    public func leave() async throws {}
-}
-
-/// A contender of which not all is called: it does whole jobs, or not all of them.
-protocol PartialContender: Contender {}
-
-extension PartialContender {
-    func store(_ index: Int) async throws { throw ContenderError.notDone }
-    func read(_ index: Int) async throws -> Int { throw ContenderError.notDone }
-    func promote(_ index: Int) async throws { throw ContenderError.notDone }
-    func evict(_ items: Range<Int>) async throws { throw ContenderError.notDone }
-    func promotedFile(_ index: Int) -> URL { URL(filePath: "/dev/null") }
 }
 
 /// Who takes part in a comparison.
@@ -121,11 +112,29 @@ public struct ContenderError: Error, CustomStringConvertible {
 
     public init(_ description: String) { self.description = description }
 
-    static let notDone = ContenderError("does not do this")
     static let missing = ContenderError("an item that was stored is missing")
 
     /// It did not give back what it was given.
     public static func wrongContent(_ index: Int) -> ContenderError {
         ContenderError("gave back something else for item \(index)")
     }
+}
+
+/// Does `last` after `body`, whatever came of it; of two errors, the first is the one to tell.
+func finally<Result>(
+    _ last: () async throws -> Void, after body: () async throws -> Result
+) async throws -> Result {
+    let result: Result
+    do {
+        result = try await body()
+    } catch {
+        do {
+            try await last()
+        } catch let second {
+            FileHandle.standardError.write(Data("and then: \(second)\n".utf8))
+        }
+        throw error
+    }
+    try await last()
+    return result
 }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Text is stored as one LZ4 frame, what does not compress as it is. The names of all items are made
 /// in advance, and so are the 256 folders they are spread over; nothing is remembered about an item.
-public final class FloorContender: Contender {
+public final class FloorContender: ItemContender {
     private let workload: Workload
     private let isIdentity: Bool
     private let context: OpaquePointer
@@ -24,7 +24,7 @@ public final class FloorContender: Contender {
         self.context = context
         self.workload = workload
         isIdentity = workload.material == .incompressible
-        buffer = .allocate(byteCount: floor_read_capacity(context), alignment: 64)
+        buffer = .allocate(byteCount: max(workload.size, 64 << 10), alignment: 64)
         var random = SplitMix64(seed: isAmongOthers ? .random(in: .min ... .max) : UInt64(workload.size))
         temporaryNames = workload.contents.map { _ in
             Self.hexadecimal(random.next()) + Self.hexadecimal(random.next())
@@ -71,57 +71,58 @@ public final class FloorContender: Contender {
 
     public func promote(_ index: Int) throws {
         guard let promoted else { throw ContenderError.missing }
-        let (item, final) = (itemNames[index], promoted.names[index])
+        guard isIdentity else {
+            let length = try read(index)
+            try promoted.publish(index, UnsafeRawBufferPointer(rebasing: buffer[..<length]))
+            return try evict(index..<index + 1)
+        }
         try check(
-            isIdentity
-                ? floor_publish_file(items.descriptor, item, promoted.documents.descriptor, final)
-                : floor_promote(
-                    context, items.descriptor, item, promoted.staging.descriptor, temporaryNames[index],
-                    promoted.documents.descriptor, final))
+            floor_publish_file(
+                items.descriptor, itemNames[index], promoted.documents.descriptor, promoted.names[index]))
     }
 
     public func evict(_ items: Range<Int>) throws {
-        for index in items { try check(floor_unlink(self.items.descriptor, itemNames[index])) }
+        for index in items where unlinkat(self.items.descriptor, itemNames[index], 0) != 0 {
+            throw FloorError(errno: errno)
+        }
     }
 
     public func promotedFile(_ index: Int) -> URL {
         promoted?.url(index) ?? items.url
     }
+
+    /// Does a job for all items, without a task.
+    func complete(_ job: Job) throws {
+        let all = workload.contents.indices
+        switch job {
+        case .store: for index in all { try store(index) }
+        case .read:
+            for index in all where try read(index) != workload.size {
+                throw ContenderError.wrongContent(index)
+            }
+        case .promote: for index in all { try promote(index) }
+        case .evict: try evict(all)
+        }
+    }
 }
 
 /// As many floors as there are tasks, each on a thread and in folders of its own: they share nothing.
-final class FloorThreads: PartialContender {
+final class FloorThreads: Contender {
     private let shares: [Share]
 
     /// A floor and its items, for one thread at a time.
     private final class Share: Sendable {
         private let floor: Mutex<FloorContender>
-        private let workload: Workload
 
         init(_ workload: Workload, in directory: URL) throws {
-            self.workload = workload
             floor = try Mutex(FloorContender(in: directory, for: workload))
         }
 
+        /// The lock is taken once for all items, and nobody waits for it.
         func run(_ job: Job) async throws {
             try await withCheckedThrowingContinuation { continuation in
-                Thread.detachNewThread { [self] in continuation.resume(with: Result { try complete(job) }) }
-            }
-        }
-
-        /// The lock is taken once for all items, and nobody waits for it.
-        private func complete(_ job: Job) throws {
-            try floor.withLock { floor in
-                for index in workload.contents.indices {
-                    switch job {
-                    case .store: try floor.store(index)
-                    case .read:
-                        guard try floor.read(index) == workload.size else {
-                            throw ContenderError.wrongContent(index)
-                        }
-                    case .promote: try floor.promote(index)
-                    case .evict: try floor.evict(index..<index + 1)
-                    }
+                Thread.detachNewThread { [self] in
+                    continuation.resume(with: Result { try floor.withLock { try $0.complete(job) } })
                 }
             }
         }

@@ -11,7 +11,6 @@ public struct Race {
     /// Measured rounds.
     public let rounds: Int
     private let workspace: Workspace
-    private let progress = ProgressLine()
 
     public init(_ entries: [Entry], rounds: Int, in workspace: Workspace) {
         self.entries = entries
@@ -50,7 +49,7 @@ public struct Race {
         _ workload: Workload, by tasks: Int = 1, _ steps: [Step],
         check: (Runner) async throws -> Void = { _ in }
     ) async throws -> [Comparison] {
-        let samples = try await samples(of: workload, steps, check: check)
+        let samples = try await samples(of: workload, steps, check)
         return zip(steps, samples).filter { $0.0.isReported }.map { step, rounds in
             Comparison(
                 job: step.name, unit: step.unit, material: workload.material, size: workload.size,
@@ -62,14 +61,11 @@ public struct Race {
     }
 
     /// - Returns: The figures of each step, round by round, in the order of the entries.
-    public func samples(
-        of workload: Workload, _ steps: [Step], check: (Runner) async throws -> Void = { _ in }
+    private func samples(
+        of workload: Workload, _ steps: [Step], _ check: (Runner) async throws -> Void
     ) async throws -> [[[Double]]] {
-        defer { progress.clear() }
-        let title = "\(workload.material), \(byteCount(workload.size))"
         var samples = steps.map { _ in [[Double]]() }
         for round in 0...rounds {
-            progress.show("\(title), round \(round) of \(rounds)")
             var runners: [Runner] = []
             for entry in entries {
                 // In a part of the volume of its own: files that one has just deleted must not slow down another one.

@@ -1,4 +1,3 @@
-import CFloor
 public import Foundation
 
 /// A new folder on a real volume that everything is measured in, removed as a whole at the end.
@@ -23,37 +22,50 @@ public struct Workspace: Sendable {
         }
         root = resolved.appending(path: "measuring-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
-
-        let folder = open(root.path(percentEncoded: false), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if folder >= 0 {
-            // Not every file system can; then there is nothing to work around either.
-            _ = volume_spread_folders(folder)
-            close(folder)
-        }
+        // Not every file system can; then there is nothing to work around either.
+        _ = Self.output(of: "chattr", "+T", root.path(percentEncoded: false))
     }
 
-    /// Makes one for `body`, and removes it whatever happens.
+    /// Makes one for `body`, and removes it whatever happens. Says on standard error which file system is measured on: figures
+    /// of different ones are not comparable.
     public static func with<Result>(
         in parent: String?, _ body: (Workspace) async throws -> Result
     ) async throws -> Result {
         let workspace = try Workspace(in: parent)
-        let volume = Volume(of: workspace.root.path(percentEncoded: false))
-        let ground = volume.map { "\($0)" } ?? "a file system that is not known"
-        FileHandle.standardError.write(Data("measuring on \(ground)\n".utf8))
-        let result: Result
+        FileHandle.standardError.write(Data("measuring on \(workspace.fileSystem)\n".utf8))
+        return try await finally({ try workspace.remove() }) { try await body(workspace) }
+    }
+
+    /// As the kernel describes it.
+    private var fileSystem: String {
+        let path = root.path(percentEncoded: false)
+        let mount = Self.output(of: "findmnt", "--noheadings", "--output", "FSTYPE,SOURCE", "--target", path)
+        let fields = mount.split(whereSeparator: \.isWhitespace)
+        guard fields.count > 1 else { return "a file system that is not known" }
+        guard fields[0] == "ext4" else { return fields.joined(separator: " on ") }
+        // A journal that is in use has a folder of statistics, named after its device.
+        let device = URL(filePath: String(fields[1])).resolvingSymlinksInPath().lastPathComponent
+        if Self.output(of: "ls", "/proc/fs/jbd2").contains("\(device)-") { return "ext4 with a journal" }
+        return """
+            ext4 without a journal: where files were deleted, new ones are slow to make for minutes; \
+            Benchmarks/journalled measures on one with a journal
+            """
+    }
+
+    /// Nothing where there is no such command, or it fails.
+    private static func output(of command: String...) -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = command
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
         do {
-            result = try await body(workspace)
+            try process.run()
+            return String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         } catch {
-            // The first error is the one to tell.
-            do {
-                try workspace.remove()
-            } catch let second {
-                FileHandle.standardError.write(Data("the measuring folder stays: \(second)\n".utf8))
-            }
-            throw error
+            return ""
         }
-        try workspace.remove()
-        return result
     }
 
     /// A new folder, in a part of the volume of its own where there is a choice.
@@ -75,26 +87,6 @@ public struct Workspace: Sendable {
         }
     }
 
-    /// Half a result would be of no use, and a cache on a volume that runs short refuses items: the space for everything has
-    /// to be there at the start.
-    ///
-    /// - Throws: ``TooLittleSpace``, unless the volume does not say.
-    public func demand(bytes: Int64, files: UInt64 = 0) throws {
-        var volume = statvfs()
-        guard statvfs(root.path(percentEncoded: false), &volume) == 0 else { return }
-        let available = Int64(clamping: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
-        guard available >= bytes else {
-            throw TooLittleSpace(
-                description:
-                    "too little space: about \(bytes >> 20) MiB are needed, \(available >> 20) MiB are free")
-        }
-        // No number of files at all means that there is no limit.
-        guard volume.f_files == 0 || UInt64(volume.f_favail) > files else {
-            throw TooLittleSpace(
-                description: "the volume takes \(volume.f_favail) more files, and this makes \(files)")
-        }
-    }
-
     /// Removes everything, several folders at a time: where a volume discards what is freed at once, that
     /// is waiting for the device thousands of times.
     public func remove() throws {
@@ -106,68 +98,5 @@ public struct Workspace: Sendable {
         }
         removal.waitUntilAllOperationsAreFinished()
         try FileManager.default.removeItem(at: root)
-    }
-}
-
-/// Said before anything was written.
-public struct TooLittleSpace: Error, CustomStringConvertible {
-    public let description: String
-}
-
-/// The file system that is measured on, as the kernel describes it: figures of different ones are not comparable.
-struct Volume: CustomStringConvertible {
-    private let type: String
-    private let device: String
-    /// `nil` for all but ext4, which may have been made without one.
-    private let hasJournal: Bool?
-
-    /// - Returns: `nil` where the kernel does not say, as on Darwin.
-    init?(of folder: String) {
-        var attributes = stat()
-        // What cannot be read is not known, and no reason not to measure.
-        guard stat(folder, &attributes) == 0,
-            let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
-        else { return nil }
-        let number = Self.number(of: UInt64(attributes.st_dev))
-        // 36 35 98:0 / /mnt rw,noatime master:1 - ext4 /dev/vda rw
-        let mount = mounts.split(separator: "\n").last { line in
-            line.split(separator: " ").dropFirst(2).first.map(String.init) == number
-        }
-        guard let mount, let separator = mount.range(of: " - ") else { return nil }
-        let fields = mount[separator.upperBound...].split(separator: " ")
-        guard fields.count > 1 else { return nil }
-        type = String(fields[0])
-        device = String(fields[1])
-        hasJournal = type == "ext4" ? Self.hasJournal(number) : nil
-    }
-
-    /// As in `mountinfo`: the major and the minor number, as `gnu_dev_makedev(3)` packs them.
-    private static func number(of device: UInt64) -> String {
-        let major = device >> 8 & 0xFFF | device >> 32 & ~0xFFF
-        let minor = device & 0xFF | device >> 12 & ~0xFF
-        return "\(major):\(minor)"
-    }
-
-    /// A journal that is in use has a folder of statistics, named after its device.
-    private static func hasJournal(_ number: String) -> Bool? {
-        let manager = FileManager.default
-        // As above.
-        guard let device = try? manager.destinationOfSymbolicLink(atPath: "/sys/dev/block/\(number)"),
-            let journals = try? manager.contentsOfDirectory(atPath: "/proc/fs/jbd2")
-        else { return nil }
-        let name = URL(filePath: device).lastPathComponent
-        return journals.contains { $0.hasPrefix("\(name)-") }
-    }
-
-    var description: String {
-        switch hasJournal {
-        case true?: "\(type) with a journal, on \(device)"
-        case false?:
-            """
-            \(type) without a journal, on \(device): where files were deleted, new ones are slow to make for minutes; \
-            Benchmarks/journalled measures on one with a journal
-            """
-        case nil: "\(type), on \(device)"
-        }
     }
 }

@@ -41,21 +41,6 @@ struct Suites {
         daily = [.floor, .ours(within: Day.budget)] + peers.filter { $0.maximumItems == nil }
     }
 
-    /// Bytes on the volume, for one round and for the folders that earlier ones leave behind.
-    func neededBytes(_ suite: Suite) -> Int {
-        let folders = 4 << 20
-        return switch suite {
-        case .small:
-            // As stored, as promoted or logged, and as much again for what databases hold in reserve.
-            small.count * (3 * items * ((sizes.max() ?? 0) << 10) + folders)
-                + materials.count * sizes.count * (rounds.many + 1) * folders
-        // The source, and for everybody the item as stored and as promoted.
-        case .large: largeSize * (1 + 2 * large.count)
-        case .tasks: 2 * items * 2 * (16 << 10) + (rounds.many + 1) * 4 * folders
-        case .day: daily.count * (2 * day.items * Day.size + (rounds.few + 1) * folders)
-        }
-    }
-
     func run(_ suite: Suite) async throws -> SuiteResult {
         switch suite {
         case .small: try await runSmall()
@@ -129,7 +114,9 @@ struct Suites {
                 Race.Step("day") {
                     try await day.run($0.contender, workload) / .microseconds(1) / Double(workload.count)
                 },
-                Race.Step("on the volume at its end", unit: .bytes) { try await day.bytesPerItem($0) },
+                Race.Step("on the volume at its end", unit: .bytes) {
+                    try await day.bytesPerItem($0, workload)
+                },
             ])
         return SuiteResult(suite: .day, comparisons: comparisons, entries: daily)
     }
@@ -156,7 +143,7 @@ struct Suites {
     private func check(_ runner: Race.Runner, _ workload: Workload) async throws {
         try check(runner.contender, items(for: .promote, by: runner.entry, of: workload), workload)
         for index in items(for: .evict, by: runner.entry, of: workload)
-        where await runner.contender.has(index) {
+        where await runner.contender.has(index, of: workload) {
             throw ContenderError("still has item \(index), which it was to evict")
         }
     }
@@ -170,9 +157,9 @@ struct Suites {
 }
 
 extension Contender {
-    fileprivate func has(_ index: Int) async -> Bool {
+    fileprivate func has(_ index: Int, of workload: Workload) async -> Bool {
         do {
-            _ = try await read(index)
+            _ = try await run(.read, for: index..<index + 1, of: workload)
             return true
         } catch {
             // As it should be of one that was evicted.
@@ -215,7 +202,7 @@ struct Day {
     /// The bytes that the files of the contender take on their volume, for each item that is left: the cache evicts what exceeds its
     /// bytes, and others what they are told. The user's files are no longer the cache's. Foundation's own figure counts blocks
     /// of 512 bytes as if they were those of the file system.
-    func bytesPerItem(_ runner: Race.Runner) async throws -> Double {
+    func bytesPerItem(_ runner: Race.Runner, _ workload: Workload) async throws -> Double {
         let documents = runner.contender.promotedFile(0).deletingLastPathComponent().resolvingSymlinksInPath()
         guard let files = FileManager.default.enumerator(at: runner.home, includingPropertiesForKeys: nil)
         else { throw CocoaError(.fileReadNoSuchFile) }
@@ -229,7 +216,7 @@ struct Day {
         var count = 0
         // Of each burst, the first were opened.
         for index in 0..<items where index % Self.stored >= Self.opened {
-            if await runner.contender.has(index) { count += 1 }
+            if await runner.contender.has(index, of: workload) { count += 1 }
         }
         return Double(bytes) / Double(count)
     }

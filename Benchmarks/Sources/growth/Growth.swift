@@ -14,8 +14,7 @@ struct Growth: AsyncParsableCommand {
             kernel has. Reported is the median over the rounds, with the least and the most, and the \
             median of the ratios to the smallest number, round by round.
 
-            A million items take about 5 GiB of the volume, and some minutes. Exits with 64 for arguments \
-            that cannot be used, and with 1 for everything else, such as a volume without room.
+            A million items take about 5 GiB of the volume, and some minutes.
             """,
         subcommands: [Probe.self])
 
@@ -40,22 +39,10 @@ struct Growth: AsyncParsableCommand {
             items?.counts ?? (quick ? [1000, 10_000] : [1000, 10_000, 100_000, 1_000_000])
         let rounds = rounds ?? (quick ? 5 : 7)
         try await Workspace.with(in: directory) { workspace in
-            try Self.demandSpace(for: counts, rounds: rounds, in: workspace)
             let rows = try await Series(rounds: rounds, workspace: workspace).measure(counts)
             // At once, and not when the process ends: removing a million files takes minutes.
             FileHandle.standardOutput.write(Data((Row.report(rows) + "\n").utf8))
         }
-    }
-
-    private static func demandSpace(for counts: [Int], rounds: Int, in workspace: Workspace) throws {
-        let block: Int64 = 4096
-        let small = counts.reduce(0) { $0 + Int64($1 + rounds * Probe.evictions) }
-        // Once by the cache and once by the floor.
-        let large = Int64(2 * counts.count * rounds * (Probe.warmUps + Probe.stores))
-        // A block and an inode; and a row of the catalog, of which the journal may hold much again.
-        let bytes = small * (block + 256 + 1024) + large * (Int64(Probe.storedSize) + block)
-        // Near the end of a volume a cache takes nothing new, whatever its budget.
-        try workspace.demand(bytes: bytes * 3 / 2, files: UInt64(small + large))
     }
 }
 

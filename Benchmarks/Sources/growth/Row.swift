@@ -51,12 +51,11 @@ struct Row {
                 column("with items() MiB", .residentWithItems),
             ],
         ]
-        let texts = tables.map { columns in
+        return tables.map { columns in
             textTable(
                 [["items"] + columns.map(\.title)]
                     + rows.map { row in [String(row.count)] + columns.map { $0.cell(row) } }, leading: 0)
-        }
-        return (texts + [Target.table(targets(rows))]).joined(separator: "\n\n")
+        }.joined(separator: "\n\n")
     }
 
     private static func column(_ title: String, _ metric: Metric, _ digits: Int = 0) -> (
@@ -67,21 +66,5 @@ struct Row {
 
     private static func ratio(_ metric: Metric) -> (title: String, cell: (Row) -> String) {
         ("×", { row in row.ratios[metric].map { String(format: "%.2f", $0) } ?? "–" })
-    }
-
-    /// Each held by all rows if it is by the one that is worst off.
-    private static func targets(_ rows: [Row]) -> [Target] {
-        let all: [(name: String, most: Double, value: (Row) -> Double?)] = [
-            ("launch, ms", 5, { $0.figures[.launch]?.median }),
-            ("first read, × that of the smallest", 2, { $0.ratios[.firstRead] }),
-            ("memory, MiB above an empty cache", 8, { $0.memory.median }),
-            // The folders' own growth is taken out.
-            ("store ÷ floor, × that of the smallest", 1.1, { $0.ratios[.storeToFloor] }),
-            ("statistics() after a crash, ms", 30, { $0.figures[.statisticsAfterCrash]?.median }),
-        ]
-        return all.compactMap { name, most, value in
-            let worst = rows.compactMap { row in value(row).map { (row.count, $0) } }.max { $0.1 < $1.1 }
-            return worst.map { Target(name, $0.1, .atMost(most), note: "\($0.0) items") }
-        }
     }
 }

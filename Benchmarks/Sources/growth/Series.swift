@@ -10,26 +10,19 @@ import PrefetchCaching
 struct Series {
     let rounds: Int
     let workspace: Workspace
-    private let progress = ProgressLine()
-
-    init(rounds: Int, workspace: Workspace) {
-        self.rounds = rounds
-        self.workspace = workspace
-    }
 
     func measure(_ counts: [Int]) async throws -> [Row] {
-        defer { progress.clear() }
         let text = try TextCorpus()
         // A cache of one item stands for an empty one: reading from it takes the same way.
-        let baseline = try await Subject(1, text, in: workspace, progress)
+        let baseline = try await Subject(1, text, in: workspace)
         var subjects: [Subject] = []
-        for count in counts { subjects.append(try await Subject(count, text, in: workspace, progress)) }
+        for count in counts { subjects.append(try await Subject(count, text, in: workspace)) }
         sync()
         try inTurn([baseline] + subjects, [.launch])
         try inTurn(subjects, [.crash, .recover])
         try inTurn(subjects, [.store])
         // So that even the smallest has enough to evict.
-        for subject in subjects { try await subject.topUp(rounds * Probe.evictions, text, progress) }
+        for subject in subjects { try await subject.topUp(rounds * Probe.evictions, text) }
         sync()
         try inTurn(subjects, [.evict])
         return subjects.map { Row($0.count, $0.samples, subjects[0].samples, baseline: baseline.samples) }
@@ -37,7 +30,6 @@ struct Series {
 
     private func inTurn(_ subjects: [Subject], _ errands: [Errand]) throws {
         for round in 0..<rounds {
-            progress.show("\(errands[0]), round \(round + 1) of \(rounds)")
             for index in Race.order(of: subjects.count, in: round) {
                 for errand in errands {
                     if errand == .store { sync() }
@@ -60,30 +52,29 @@ private final class Subject {
     private let charge: Int64
 
     /// A cache of `count` small items, filled and closed.
-    init(_ count: Int, _ text: TextCorpus, in workspace: Workspace, _ progress: ProgressLine) async throws {
+    init(_ count: Int, _ text: TextCorpus, in workspace: Workspace) async throws {
         self.count = count
         container = try workspace.makeFolder()
         areas = try .container(at: container)
         charge = try await PrefetchCache.with(areas) { cache in
             // Far above everything that is stored here.
             try await cache.configure(CacheConfiguration(budget: .fixed(.gibibytes(256))))
-            try await Self.fill(cache, 0..<count, text, progress)
+            try await Self.fill(cache, 0..<count, text)
             let statistics = try await cache.statistics()
             return statistics.chargedBytes / Int64(max(1, statistics.items))
         }
     }
 
-    func topUp(_ more: Int, _ text: TextCorpus, _ progress: ProgressLine) async throws {
+    func topUp(_ more: Int, _ text: TextCorpus) async throws {
         try await PrefetchCache.with(areas) {
-            try await Self.fill($0, count..<count + more, text, progress)
+            try await Self.fill($0, count..<count + more, text)
         }
     }
 
     /// Stores the items of these numbers as an app would, through the public interface, in several tasks.
     private static func fill(
-        _ cache: PrefetchCache, _ numbers: Range<Int>, _ text: TextCorpus, _ progress: ProgressLine
+        _ cache: PrefetchCache, _ numbers: Range<Int>, _ text: TextCorpus
     ) async throws {
-        progress.show("storing \(numbers.count) items")
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<tasks {
                 group.addTask(executorPreference: cache.executor) {

@@ -1,13 +1,9 @@
 import Contenders
-import Histogram
+import Foundation
 
-/// How long one call after the other took, in nanoseconds with three digits.
+/// How long one call after the other took, in microseconds.
 struct Latencies: Sendable {
-    private var histogram = Histogram<UInt64>(
-        highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
-
-    var count: UInt64 { histogram.totalCount }
-    var microsecondsAtMost: Double { Double(histogram.max) / 1000 }
+    var times: [Double] = []
 
     /// Runs `body` and notes how long it took, and how much later than it should have it began.
     mutating func time<Result>(after delay: Duration = .zero, _ body: () async throws -> Result)
@@ -15,19 +11,14 @@ struct Latencies: Sendable {
     {
         let start = ContinuousClock.now
         let result = try await body()
-        let elapsed = (ContinuousClock.now - start + delay).components
-        let nanoseconds = elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
-        // Longer than a minute is as good as a minute.
-        histogram.record(UInt64(min(max(nanoseconds, 0), 60_000_000_000)))
+        times.append((ContinuousClock.now - start + delay) / .microseconds(1))
         return result
     }
 
-    mutating func add(_ other: Latencies) {
-        histogram.add(other.histogram)
-    }
-
-    func microseconds(atPercentile percentile: Double) -> Double {
-        Double(histogram.valueAtPercentile(percentile)) / 1000
+    /// The least that so many of a hundred do not exceed.
+    func percentiles(_ percentages: [Double]) -> [Double] {
+        let sorted = times.sorted()
+        return percentages.map { sorted[max(0, Int(($0 / 100 * Double(sorted.count)).rounded(.up)) - 1)] }
     }
 }
 
@@ -45,10 +36,31 @@ enum Call: String, CaseIterable, Sendable {
     case open = "open"
 }
 
-/// What came of one round.
-struct Round {
-    var latencies: [Call: Latencies] = [:]
-    /// While something was evicted beside.
-    var stores: Int64 = 0
-    var evictions: Int64 = 0
+/// What came of one round. Each has all calls.
+typealias Round = [Call: Latencies]
+
+/// A table of all rounds together, and how the 99th percentiles compare.
+func report(_ rounds: [Round]) -> String {
+    func latencies(_ call: Call) -> Latencies {
+        Latencies(times: rounds.flatMap { $0[call]?.times ?? [] })
+    }
+    let rows = Call.allCases.map { call in
+        let all = latencies(call)
+        return [call.rawValue, String(all.times.count)]
+            + all.percentiles([50, 90, 99, 99.9, 100]).map { String(format: "%.1f", $0) }
+    }
+    let ratios: [(Call, to: Call)] = [
+        (.readEvicting, .readIdle), (.readStoring, .readIdle), (.readComputing, .readIdle),
+        (.storeEvicting, .store), (.storeTrimming, .storePaced),
+    ]
+    let lines = ratios.map { call, other in
+        func ratio(_ one: Latencies?, _ other: Latencies?) -> Double {
+            (one?.percentiles([99])[0] ?? .nan) / (other?.percentiles([99])[0] ?? .nan)
+        }
+        let figure = Figure(rounds.map { ratio($0[call], $0[other]) })
+        return "p99, \(call.rawValue) ÷ \(other.rawValue): \(figure.text(digits: 2))"
+            + String(format: "; all rounds together %.2f", ratio(latencies(call), latencies(other)))
+    }
+    let head = ["16 KiB text, µs", "calls", "p50", "p90", "p99", "p99.9", "max"]
+    return ([textTable([head] + rows, leading: 1), ""] + lines).joined(separator: "\n")
 }

@@ -16,9 +16,6 @@ struct Latency: AsyncParsableCommand {
             budget; and while two threads compute, which tells how much of the difference is that of busy \
             cores. The order changes from round to round. Stores at the pace of a network go into a cache \
             that has room, and into one that is full.
-
-            Exits with 64 for arguments that cannot be used, and with 1 for everything else, such as a \
-            volume without room.
             """)
 
     @Flag(help: "Three short rounds: a smoke test.")
@@ -41,22 +38,18 @@ struct Latency: AsyncParsableCommand {
 
     func run() async throws {
         try await Workspace.with(in: directory) { workspace in
-            print(Report(try await measure(in: workspace)).text)
+            print(report(try await measure(in: workspace)))
         }
     }
 
     private func measure(in workspace: Workspace) async throws -> [Round] {
-        let count = rounds ?? (quick ? 3 : 10)
-        // What is stored for good, twice over.
-        let stored = Reading.budget.bytes + Int64(count + 1) * Int64(Storing.stores * (32 << 10))
-        try workspace.demand(bytes: 2 * stored)
         let workload = Workload(text: try TextCorpus(), size: 16 << 10, count: Reading.items)
         return try await PrefetchCache.with(.container(at: workspace.makeFolder())) { small in
             try await PrefetchCache.with(.container(at: workspace.makeFolder())) { roomy in
                 try await PrefetchCache.with(.container(at: workspace.makeFolder())) { full in
                     let reading = try await Reading(workload, in: small)
                     let storing = try await Storing(workload, roomy: roomy, full: full)
-                    return try await measure(reading, storing, rounds: count)
+                    return try await measure(reading, storing, rounds: rounds ?? (quick ? 3 : 10))
                 }
             }
         }
@@ -64,13 +57,10 @@ struct Latency: AsyncParsableCommand {
 
     private func measure(_ reading: Reading, _ storing: Storing, rounds count: Int) async throws -> [Round] {
         let duration = Duration.seconds(seconds ?? (quick ? 0.4 : 1.5))
-        let progress = ProgressLine()
-        defer { progress.clear() }
         var results: [Round] = []
         // The first round warms up.
         for number in 0...count {
-            progress.show("round \(number) of \(count)")
-            var round = Round()
+            var round: Round = [:]
             for turn in Company.allCases.indices {
                 let company = Company.allCases[(turn + number) % Company.allCases.count]
                 try await reading.measure(beside: company, for: duration, &round)

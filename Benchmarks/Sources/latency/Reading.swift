@@ -41,7 +41,7 @@ struct Reading {
 
     /// Reads for `duration`.
     func measure(beside company: Company, for duration: Duration, _ round: inout Round) async throws {
-        let before = try await cache.statistics()
+        let before = try await cache.statistics().evictions
         let burners = company == .computing ? (0..<2).map(Burner.init(seed:)) : []
         defer { for burner in burners { burner.stop() } }
         let (reads, stores) = try await withThrowingTaskGroup(of: Latencies?.self) { group in
@@ -55,13 +55,10 @@ struct Reading {
         let calls: [Company: Call] = [
             .none: .readIdle, .evicting: .readEvicting, .computing: .readComputing, .storing: .readStoring,
         ]
-        if let call = calls[company] { round.latencies[call] = reads }
+        if let call = calls[company] { round[call] = reads }
         guard case .evicting = company else { return }
-        round.latencies[.storeEvicting] = stores
-        let after = try await cache.statistics()
-        round.stores = after.stores - before.stores
-        round.evictions = after.evictions - before.evictions
-        guard round.evictions > 0 else {
+        round[.storeEvicting] = stores
+        guard try await cache.statistics().evictions > before else {
             throw ContenderError("nothing was evicted beside the reads")
         }
     }

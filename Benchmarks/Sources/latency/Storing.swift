@@ -52,12 +52,12 @@ struct Storing {
             }
             return (stores, opens)
         }
-        (round.latencies[.store], round.latencies[.open]) = (stores, opens)
+        (round[.store], round[.open]) = (stores, opens)
 
         let duration = max(duration, Self.shortest)
-        round.latencies[.storePaced] = try await store(in: roomy, run, for: duration)
+        round[.storePaced] = try await store(in: roomy, run, for: duration)
         let before = try await full.statistics().evictions
-        round.latencies[.storeTrimming] = try await store(in: full, run, for: duration)
+        round[.storeTrimming] = try await store(in: full, run, for: duration)
         guard try await full.statistics().evictions > before else {
             throw ContenderError("nothing was evicted beside the stores")
         }

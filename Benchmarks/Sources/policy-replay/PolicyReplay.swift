@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
-import PrefetchCaching
+public import PrefetchCaching
 
 /// `policy-replay`: what an eviction policy would have made of a recorded trace.
 @main
@@ -9,12 +9,12 @@ struct PolicyReplay: ParsableCommand {
         commandName: "policy-replay",
         abstract: "Replays a trace through the cache's own catalog and eviction, and prints a JSON object.",
         discussion: """
-            The trace is a CSV, gzipped or not, in the order of its events; its header tells its kind. The \
+            The trace is a CSV in the order of its events; its header tells its kind. The \
             cache starts cold, and an item counts with just its size.
 
             time,key,size: requests of a cache, all of which count. A hit is a use, a miss stores the item \
             after evicting while it would not fit, and an item larger than the capacity is not stored. The \
-            time is not looked at. Such a trace can also be replayed with fifo and sieve, in memory.
+            time is not looked at.
 
             time,event,key,source,size: prefetching, with times in seconds. What arrives (event 'arrive') is \
             stored, after evicting, or refused; what is opened ('open') leaves the cache; what a newer version \
@@ -22,9 +22,6 @@ struct PolicyReplay: ParsableCommand {
 
             What 'cachectl events --json' prints: the same of a cache's own journal. What the app would have \
             downloaded on top is not known, so the result is an estimate.
-
-            Exit codes: 0 done, 64 wrong usage, 65 not such a trace or damaged, 66 no such file, \
-            69 no gzip, 74 input/output error.
             """)
 
     @Argument(help: "The file of the trace, or - for standard input.")
@@ -34,7 +31,7 @@ struct PolicyReplay: ParsableCommand {
     var capacity: ByteCount
 
     @Option(help: "Who goes when space is needed.")
-    var policy: ReplayPolicy = .lru
+    var policy: EvictionPolicyChoice = .lru
 
     @Flag(help: "Do not download what paused sources send; for a trace of prefetching.")
     var gate = false
@@ -45,25 +42,19 @@ struct PolicyReplay: ParsableCommand {
     var warmUp: Int64 = 0
 
     func run() throws {
-        do {
-            // For the catalog of the simulation.
-            let folder = URL.temporaryDirectory.appending(path: "policy-replay-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            let replay = Replay(
-                capacity: capacity, policy: policy, usesGate: gate, warmUp: warmUp, folder: folder)
-            let report = Result { try replay.run(trace).json }
-            try FileManager.default.removeItem(at: folder)
-            print(try report.get())
-        } catch let failure as ReplayFailure {
-            FileHandle.standardError.write(Data("policy-replay: \(failure.message)\n".utf8))
-            throw ArgumentParser.ExitCode(failure.code.rawValue)
-        } catch let error as CacheError {
-            FileHandle.standardError.write(Data("policy-replay: \(error)\n".utf8))
-            throw ArgumentParser.ExitCode(ReplayFailure.Code.inputOutput.rawValue)
-        }
+        // For the catalog of the simulation.
+        let folder = URL.temporaryDirectory.appending(path: "policy-replay-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let replay = Replay(
+            capacity: capacity, policy: policy, usesGate: gate, warmUp: warmUp, folder: folder)
+        let report = Result { try replay.run(trace).json }
+        try FileManager.default.removeItem(at: folder)
+        print(try report.get())
     }
 }
+
+extension EvictionPolicyChoice: @retroactive ExpressibleByArgument {}
 
 /// A capacity as it stands on the command line: `20297697`, `64MiB`, `2GB`.
 enum Capacity {

@@ -19,10 +19,6 @@ typedef struct floor_context floor_context;
 floor_context *floor_context_create(size_t max_content);
 void floor_context_destroy(floor_context *context);
 
-/// What a buffer given to `floor_read` must hold: `max_content`, and at least one LZ4 block, so that
-/// liblz4 decodes into the buffer and not into one of its own first.
-size_t floor_read_capacity(const floor_context *context);
-
 /// Compresses into one LZ4 frame with content size and content checksum; openat (new), write, close,
 /// renameat.
 int floor_store(floor_context *context, int incoming_fd, const char *temp_name, int items_fd,
@@ -30,29 +26,17 @@ int floor_store(floor_context *context, int incoming_fd, const char *temp_name, 
 int floor_store_identity(floor_context *context, int incoming_fd, const char *temp_name,
                          int items_fd, const char *name, const void *content, size_t length);
 
-/// openat, read, close; decompresses and verifies the content checksum.
+/// openat, read, close; decompresses and verifies the content checksum. The buffer must hold at least 64 KiB, an LZ4 block, so
+/// that liblz4 decodes into it and not into one of its own first.
 int floor_read(floor_context *context, int items_fd, const char *name, void *buffer,
                size_t capacity, size_t *length);
 int floor_read_identity(floor_context *context, int items_fd, const char *name, void *buffer,
                         size_t capacity, size_t *length);
 
-/// unlinkat.
-int floor_unlink(int items_fd, const char *name);
-
-/// Reads and decodes an item into a new file in `staging_fd`, fsync; renames it, exclusively, to its
-/// final name, fsync of that folder; unlinks the item.
-int floor_promote(floor_context *context, int items_fd, const char *name, int staging_fd,
-                  const char *temp_name, int documents_fd, const char *final_name);
-
-/// The part of a promotion that a cache leaves to its user: writes content to a new file in `staging_fd`,
-/// fsync; renames it, exclusively, to its final name, fsync of that folder.
+/// A promotion of what was read: writes content to a new file in `staging_fd`, fsync; renames it, exclusively, to its final name, fsync of that folder.
 int floor_publish(int staging_fd, const char *temp_name, int documents_fd, const char *final_name,
                   const void *content, size_t length);
 
 /// The same of content that is a file of its own already, as what does not compress is: fsync, rename,
 /// fsync of the folder.
 int floor_publish_file(int items_fd, const char *name, int documents_fd, const char *final_name);
-
-/// Asks the volume to put the sub-folders of a folder far from each other (`chattr +T` on ext4), and
-/// with them the files in them. Returns 0, or an errno where there is no such mark.
-int volume_spread_folders(int folder_fd);

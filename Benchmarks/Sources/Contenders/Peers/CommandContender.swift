@@ -1,7 +1,7 @@
 import Foundation
 
 /// What one would do in a shell to keep a large file: `lz4 -1`.
-private final class CommandContender: PartialContender {
+private final class CommandContender: Contender {
     private let source: String
     private let target: String
 
@@ -10,8 +10,13 @@ private final class CommandContender: PartialContender {
         target = directory.appending(path: "item").path(percentEncoded: false)
     }
 
+    func run(_ job: Job, for items: Range<Int>, of workload: Workload) async throws -> Duration {
+        guard job == .store else { throw ContenderError("does not \(job)") }
+        return try ContinuousClock().measure { try store() }
+    }
+
     /// Foundation's `Process` takes tens of milliseconds for this, which would be measured too.
-    func store(_ index: Int) throws {
+    private func store() throws {
         let temporary = target + ".new"
         let arguments: [String?] = ["lz4", "-q", "-1", source, temporary, nil]
         let pointers = arguments.map { $0.flatMap { strdup($0) } }

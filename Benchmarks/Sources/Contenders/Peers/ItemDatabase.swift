@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 /// A database that is used as a cache: items are kept in it by their keys.
-protocol ItemDatabase: Contender {
+protocol ItemDatabase: ItemContender {
     static var name: String { get }
     static var setup: String { get }
 

@@ -4,32 +4,24 @@ import Foundation
 ///
 /// It reads one JSON object per line and answers each by one, `{"nanoseconds": n}` or `{"error": "text"}`. `Performance` in
 /// the documentation lists the requests; `diskcache_peer.py` is an example.
-private final class ProcessContender: PartialContender {
+private final class ProcessContender: Contender {
     private let child: Child
     private let directory: URL
-    private let size: Int
 
     init(_ child: Child, in directory: URL, for workload: Workload) throws {
         self.child = child
         self.directory = directory
-        size = workload.size
         // The child has all contents in memory before it measures, as everybody else does.
         let contents = directory.appending(path: "contents")
         try Data(workload.contents.joined()).write(to: contents)
         _ = try child.ask([
             "do": "open", "folder": directory.path(percentEncoded: false),
-            "contents": contents.path(percentEncoded: false), "size": size, "count": workload.count,
+            "contents": contents.path(percentEncoded: false), "size": workload.size, "count": workload.count,
         ])
     }
 
     func run(_ job: Job, for items: Range<Int>, of workload: Workload) throws -> Duration {
         try child.ask(["do": job.rawValue, "from": items.lowerBound, "to": items.upperBound])
-    }
-
-    func read(_ index: Int) throws -> Int {
-        // The child has compared the length.
-        _ = try child.ask(["do": "read", "from": index, "to": index + 1])
-        return size
     }
 
     func promotedFile(_ index: Int) -> URL {
