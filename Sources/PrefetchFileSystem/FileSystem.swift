@@ -102,11 +102,9 @@ package protocol FileSystem: Sendable {
     /// `nil` if unknown.
     func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64?
 
-    /// Sets only the access time of an open file, in nanoseconds since 1970 (`futimens`).
-    func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError)
-
-    /// Sets the times of the last access and the last modification of an open file, in nanoseconds since 1970 (`futimens`).
-    func setTimes(accessed: Int64, modified: Int64, of file: Descriptor) throws(FileSystemError)
+    /// Sets the times of the last access and, unless `nil`, the last modification of an open file, in nanoseconds since 1970
+    /// (`futimens`).
+    func setTimes(accessed: Int64, modified: Int64?, of file: Descriptor) throws(FileSystemError)
 
     /// Creates a folder (`mkdirat`). Returns `false` if the name already exists.
     func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
@@ -149,20 +147,17 @@ package protocol FileSystem: Sendable {
     /// descriptor holds a conflicting lock. The lock is released with the descriptor, and so with the process.
     func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool
 
-    /// Releases the lock on an open file (`flock` with `LOCK_UN`), and closes the file.
+    /// Releases the locks on an open file and on its bytes (`flock` with `LOCK_UN`, `fcntl` with `F_OFD_SETLK`), and closes
+    /// the file.
     ///
     /// Closing alone is not enough: between `fork` and `exec`, a child process holds a copy of every descriptor, which
     /// would keep the lock.
     func unlock(_ file: Descriptor)
 
     /// Acquires an exclusive advisory lock on one byte of a file, without waiting (`fcntl` with `F_OFD_SETLK`); a shared one
-    /// if the file is open for reading only. The byte need not exist. Returns `false` if another descriptor holds it. The lock is released with
-    /// the descriptor, and so with the process.
+    /// if the file is open for reading only. The byte need not exist. Returns `false` if another descriptor holds it. The lock
+    /// is released with the descriptor, and so with the process.
     func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool
-
-    /// Releases the locks on all bytes of an open file (`fcntl` with `F_OFD_SETLK`), and closes the file: see
-    /// ``unlock(_:)``.
-    func unlockBytes(_ file: Descriptor)
 
     /// Preallocates `length` bytes for an open file without changing its length (`fallocate` with
     /// `FALLOC_FL_KEEP_SIZE`; `F_PREALLOCATE` on Darwin).
@@ -170,9 +165,6 @@ package protocol FileSystem: Sendable {
     /// - Throws: `ENOSPC` or `EDQUOT` if fewer bytes are available; an error whose ``FileSystemError/isUnsupported`` is
     ///   `true` if the file system does not support the call.
     func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError)
-
-    /// Sets the owner and group of an open file (`fchown`).
-    func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError)
 
     /// Sets the permissions of an open file or folder (`fchmod`).
     func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError)
@@ -209,6 +201,20 @@ package protocol FileSystem: Sendable {
     func synchronizeVolume(of file: Descriptor) throws(FileSystemError)
 }
 
+/// When the files of a cache can be read: the data protection of iOS and its relatives. Elsewhere it has no effect.
+///
+/// A new file has the protection of its folder. What it was created with stays.
+public enum FileProtection: String, CaseIterable, Sendable {
+    /// Encrypted, and readable only while the device is unlocked. Downloads in the background fail.
+    case complete
+    /// As ``complete``, but a file that is open stays usable when the device is locked.
+    case completeUnlessOpen
+    /// Encrypted, and readable from the first unlocking after a restart. What the system uses by default.
+    case completeUntilFirstUserAuthentication
+    /// Encrypted by a key that the device always has.
+    case none
+}
+
 /// The kind of an advisory lock.
 package enum LockMode: Sendable {
     /// Conflicts with all other locks.
@@ -235,11 +241,6 @@ extension FileSystem {
     /// Is not supported.
     package func punchHole(_: Range<Int64>, in _: Descriptor) throws(FileSystemError) {
         throw FileSystemError("fallocate", errno: .notSupported)
-    }
-
-    /// Sets only that of the access.
-    package func setTimes(accessed: Int64, modified _: Int64, of file: Descriptor) throws(FileSystemError) {
-        try setAccessTime(accessed, of: file)
     }
 
     /// None.
@@ -333,8 +334,6 @@ package struct FileAttributes: Hashable, Sendable {
     package let linkCount: UInt64
     /// The user that owns the file (`st_uid`).
     package let owner: UInt32
-    /// The group of the file (`st_gid`).
-    package let group: UInt32
     /// The permission bits, without the file type.
     package let permissions: FilePermissions
     /// Last modification, in nanoseconds since 1970.
@@ -347,7 +346,7 @@ package struct FileAttributes: Hashable, Sendable {
     /// Creates attributes from their values.
     package init(
         kind: Kind, identity: Identity, length: Int64, allocated: Int64, linkCount: UInt64,
-        owner: UInt32, group: UInt32 = 0, permissions: FilePermissions, modified: Int64,
+        owner: UInt32, permissions: FilePermissions, modified: Int64,
         changed: Int64 = 0, isDataless: Bool = false
     ) {
         self.kind = kind
@@ -356,7 +355,6 @@ package struct FileAttributes: Hashable, Sendable {
         self.allocated = allocated
         self.linkCount = linkCount
         self.owner = owner
-        self.group = group
         self.permissions = permissions
         self.modified = modified
         self.changed = changed

@@ -1,3 +1,4 @@
+internal import CPrefetchPlatform
 package import SystemPackage
 
 #if canImport(Darwin)
@@ -69,19 +70,6 @@ package struct LiveFileSystem: FileSystem {
         }
     }
 
-    package func readIfInMemory(
-        _ name: FilePath, in directory: Descriptor, into buffer: UnsafeMutableRawBufferPointer
-    ) throws(FileSystemError) -> Int? {
-        do throws(FileSystemError) {
-            return try Platform.retrying("openat2", name) {
-                name.withPlatformString { Platform.readIfInMemory(directory.rawValue, $0, buffer) }
-            }
-        } catch {
-            guard error.errno == .resourceTemporarilyUnavailable else { throw error }
-            return nil
-        }
-    }
-
     package func write(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
         throws(FileSystemError) -> Int
     {
@@ -96,7 +84,7 @@ package struct LiveFileSystem: FileSystem {
 
     package func beginsWithHole(_ file: Descriptor) throws(FileSystemError) -> Bool {
         do {
-            return try Platform.retrying("lseek") { lseek(file.rawValue, 0, Platform.seekHole) } == 0
+            return try Platform.retrying("lseek") { lseek(file.rawValue, 0, cplatform_seek_hole) } == 0
         } catch {
             // `ENXIO`: the file is empty.
             guard error.isUnsupported || error.errno == .noSuchAddressOrDevice else { throw error }
@@ -104,21 +92,35 @@ package struct LiveFileSystem: FileSystem {
         }
     }
 
+    package func data(of file: Descriptor, from offset: Int64) throws(FileSystemError) -> Range<Int64>? {
+        let length = try attributes(of: file).length
+        guard offset < length else { return nil }
+        do {
+            func seek(_ offset: Int64, _ way: CInt) throws(FileSystemError) -> Int64 {
+                Int64(try Platform.retrying("lseek") { lseek(file.rawValue, off_t(offset), way) })
+            }
+            let start = try seek(offset, cplatform_seek_data)
+            return start..<(try seek(start, cplatform_seek_hole))
+        } catch {
+            // Only a hole follows.
+            if error.errno == .noSuchAddressOrDevice { return nil }
+            guard error.isUnsupported else { throw error }
+            return offset..<length
+        }
+    }
+
+    package func punchHole(_ range: Range<Int64>, in file: Descriptor) throws(FileSystemError) {
+        _ = try Platform.retrying("fallocate") {
+            cplatform_punch_hole(file.rawValue, off_t(range.lowerBound), off_t(range.count))
+        }
+    }
+
     package func synchronize(_ file: Descriptor) throws(FileSystemError) {
-        _ = try Platform.retrying("fsync") { Platform.synchronize(file.rawValue) }
-    }
-
-    package func order(_ file: Descriptor) throws(FileSystemError) {
-        _ = try Platform.retrying("fsync") { Platform.order(file.rawValue) }
-    }
-
-    package func startWriting(_ file: Descriptor) {
-        // The flush reports an error.
-        _ = Platform.startWriting(file.rawValue)
+        _ = try Platform.retrying("fsync") { cplatform_synchronize(file.rawValue) }
     }
 
     package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {
-        _ = try Platform.retrying("syncfs") { Platform.synchronizeVolume(file.rawValue) }
+        _ = try Platform.retrying("syncfs") { cplatform_sync_volume(file.rawValue) }
         // XFS continues to free space in the background, and no call waits for it.
         var (available, idle, attempts) = (try volume(of: file).available, 0, 0)
         while idle < 4, attempts < 200 {
@@ -131,7 +133,7 @@ package struct LiveFileSystem: FileSystem {
     }
 
     package func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
-        _ = try Platform.retrying("fallocate") { Platform.allocate(length, for: file.rawValue) }
+        _ = try Platform.retrying("fallocate") { cplatform_allocate(file.rawValue, off_t(length)) }
     }
 
     package func lock(_ file: Descriptor, _ mode: LockMode, waiting: Bool) throws(FileSystemError) -> Bool {
@@ -147,20 +149,21 @@ package struct LiveFileSystem: FileSystem {
         }
     }
 
-    package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool? {
-        do {
-            return try Platform.retrying("fcntl") { Platform.isBeingWritten(file.rawValue) } == 1
-        } catch {
-            // Leases are permitted only to the file's owner, and not supported by all file systems.
-            guard error.isNotPermitted || error.isUnsupported else { throw error }
-            return nil
-        }
+    package func unlock(_ file: Descriptor) {
+        // These fail only if there was no lock.
+        _ = flock(file.rawValue, LOCK_UN)
+        _ = cplatform_unlock_bytes(file.rawValue)
+        close(file)
     }
 
-    package func unlock(_ file: Descriptor) {
-        // Fails only if there was no lock.
-        _ = flock(file.rawValue, LOCK_UN)
-        close(file)
+    package func lockByte(_ position: Int64, of file: Descriptor) throws(FileSystemError) -> Bool {
+        do {
+            _ = try Platform.retrying("fcntl") { cplatform_lock_byte(file.rawValue, off_t(position)) }
+            return true
+        } catch {
+            if error.errno == .wouldBlock { return false }
+            throw error
+        }
     }
 
     package func makeDirectory(_ name: FilePath, in directory: Descriptor, permissions: FilePermissions)
@@ -186,19 +189,6 @@ package struct LiveFileSystem: FileSystem {
         return FilePath(platformString: resolved)
     }
 
-    #if canImport(Darwin)
-        /// The path of an open file (`fcntl` with `F_GETPATH`). To be used at once: it can change.
-        package func path(of file: Descriptor) throws(FileSystemError) -> FilePath {
-            var buffer = [UInt8](repeating: 0, count: Int(MAXPATHLEN))
-            let result = buffer.withUnsafeMutableBytes { bytes -> CInt in
-                guard let start = bytes.baseAddress else { return -1 }
-                return fcntl(file.rawValue, F_GETPATH, start)
-            }
-            guard result != -1 else { throw FileSystemError("fcntl", errno: Platform.lastError) }
-            return FilePath(String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self))
-        }
-    #endif
-
     package func requireWritable(_ directory: Descriptor) throws(FileSystemError) {
         _ = try Platform.retrying("access") {
             faccessat(directory.rawValue, ".", W_OK | X_OK, CInt(AT_EACCESS))
@@ -213,7 +203,8 @@ package struct LiveFileSystem: FileSystem {
             _ = try Platform.retrying("rename", newName) {
                 name.withPlatformString { old in
                     newName.withPlatformString { new in
-                        Platform.rename(directory.rawValue, old, newDirectory.rawValue, new, mode)
+                        cplatform_rename(
+                            directory.rawValue, old, newDirectory.rawValue, new, mode.platformMode)
                     }
                 }
             }
@@ -244,7 +235,7 @@ package struct LiveFileSystem: FileSystem {
     ) throws(FileSystemError) {
         _ = try Platform.retrying("clone", name) {
             name.withPlatformString {
-                Platform.clone(file.rawValue, directory.rawValue, $0, mode_t(permissions.rawValue))
+                cplatform_clone(file.rawValue, directory.rawValue, $0, mode_t(permissions.rawValue))
             }
         }
     }
@@ -298,83 +289,69 @@ package struct LiveFileSystem: FileSystem {
     }
 
     package func attributes(of file: Descriptor) throws(FileSystemError) -> FileAttributes {
-        var status = stat()
-        _ = try Platform.retrying("fstat") { fstat(file.rawValue, &status) }
-        return FileAttributes(status)
+        FileAttributes(try status("fstat", of: file))
     }
 
     package func attributes(of name: FilePath, in directory: Descriptor)
         throws(FileSystemError) -> FileAttributes?
     {
-        var status = stat()
-        do {
-            _ = try Platform.retrying("stat", name) {
-                name.withPlatformString {
-                    fstatat(directory.rawValue, $0, &status, CInt(AT_SYMLINK_NOFOLLOW))
-                }
-            }
-            return FileAttributes(status)
-        } catch {
-            if error.isNotFound { return nil }
-            throw error
-        }
+        try status("stat", of: name, in: directory).map(FileAttributes.init)
     }
 
     package func lengthAndLinks(of file: Descriptor) throws(FileSystemError) -> (
         length: Int64, linkCount: UInt64
     ) {
-        var (length, links): (Int64, UInt64) = (0, 0)
-        _ = try Platform.retrying("statx") { Platform.lengthAndLinks(file.rawValue, &length, &links) }
-        return (length, links)
+        let status = try status("statx", of: file, cplatform_length_and_links)
+        return (status.length, status.links)
     }
 
     package func inode(of name: FilePath, in directory: Descriptor) throws(FileSystemError) -> UInt64? {
-        var inode: UInt64 = 0
+        try status("statx", of: name, in: directory, cplatform_inode)?.inode
+    }
+
+    package func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+        let status = try status("statx", of: file, cplatform_birth)
+        return status.has_birth ? status.born : nil
+    }
+
+    package func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
+        try status("fstat", of: file).accessed
+    }
+
+    private func status(
+        _ operation: StaticString, of file: Descriptor, _ question: cplatform_question = cplatform_all
+    ) throws(FileSystemError) -> cplatform_status {
+        var status = cplatform_status()
+        _ = try Platform.retrying(operation) { cplatform_status_of(file.rawValue, "", question, &status) }
+        return status
+    }
+
+    private func status(
+        _ operation: StaticString, of name: FilePath, in directory: Descriptor,
+        _ question: cplatform_question = cplatform_all
+    ) throws(FileSystemError) -> cplatform_status? {
+        var status = cplatform_status()
         do {
-            _ = try Platform.retrying("statx", name) {
-                name.withPlatformString { Platform.inode(directory.rawValue, $0, &inode) }
+            _ = try Platform.retrying(operation, name) {
+                name.withPlatformString { cplatform_status_of(directory.rawValue, $0, question, &status) }
             }
-            return inode
+            return status
         } catch {
             if error.isNotFound { return nil }
             throw error
         }
     }
 
-    package func birthTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
-        var time: Int64 = 0
-        let isKnown = try Platform.retrying("statx") { Platform.birthTime(file.rawValue, &time) }
-        return isKnown == 1 ? time : nil
-    }
-
-    package func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? {
-        var status = stat()
-        _ = try Platform.retrying("fstat") { fstat(file.rawValue, &status) }
-        return Platform.accessed(status)
-    }
-
-    package func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
-        _ = try Platform.retrying("fchown") { fchown(file.rawValue, owner, group) }
+    package func setTimes(accessed: Int64, modified: Int64?, of file: Descriptor) throws(FileSystemError) {
+        let unchanged = timespec(tv_sec: 0, tv_nsec: cplatform_utime_omit)
+        let times = [timespec(nanoseconds: accessed), modified.map(timespec.init(nanoseconds:)) ?? unchanged]
+        _ = try Platform.retrying("futimens") { futimens(file.rawValue, times) }
     }
 
     package func setPermissions(_ permissions: FilePermissions, of file: Descriptor)
         throws(FileSystemError)
     {
         _ = try Platform.retrying("fchmod") { fchmod(file.rawValue, mode_t(permissions.rawValue)) }
-    }
-
-    package func protection(of file: Descriptor) throws(FileSystemError) -> FileProtection? {
-        do {
-            return Platform.protection(
-                try Platform.retrying("fcntl") { Platform.protectionClass(file.rawValue) })
-        } catch {
-            guard error.isUnsupported else { throw error }
-            return nil
-        }
-    }
-
-    package func setProtection(_ protection: FileProtection, of file: Descriptor) throws(FileSystemError) {
-        _ = try Platform.retrying("fcntl") { Platform.setProtection(protection, of: file.rawValue) }
     }
 
     package func extendedAttribute(_ name: String, of file: Descriptor) throws(FileSystemError) -> [UInt8]? {
@@ -395,7 +372,9 @@ package struct LiveFileSystem: FileSystem {
     {
         var value = [UInt8](repeating: 0, count: limit)
         let count = try value.withMutableBytes { buffer throws(FileSystemError) in
-            try Platform.retrying("fgetxattr") { Platform.getAttribute(file.rawValue, name, buffer) }
+            try Platform.retrying("fgetxattr") {
+                fgetxattr(file.rawValue, name, buffer.baseAddress, buffer.count)
+            }
         }
         value.removeLast(limit - count)
         return value
@@ -406,29 +385,67 @@ package struct LiveFileSystem: FileSystem {
     {
         guard let value else {
             do {
-                _ = try Platform.retrying("fremovexattr") { Platform.removeAttribute(file.rawValue, name) }
+                _ = try Platform.retrying("fremovexattr") { fremovexattr(file.rawValue, name) }
             } catch {
                 if error.errno != Platform.noSuchAttribute { throw error }
             }
             return
         }
         _ = try Platform.retrying("fsetxattr") {
-            value.withUnsafeBytes { Platform.setAttribute(file.rawValue, name, $0) }
+            fsetxattr(file.rawValue, name, value, value.count, 0)
         }
     }
 
+    package func extendedAttributes(of file: Descriptor) throws(FileSystemError) -> [String] {
+        // Linux limits all names together to 64 KiB (XATTR_LIST_MAX).
+        var names = [UInt8](repeating: 0, count: 1 << 16)
+        let count: Int
+        do {
+            count = try names.withMutableBytes { buffer throws(FileSystemError) in
+                try Platform.retrying("flistxattr") {
+                    flistxattr(file.rawValue, buffer.baseAddress, buffer.count)
+                }
+            }
+        } catch {
+            guard error.isUnsupported else { throw error }
+            return []
+        }
+        return names.prefix(count).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+            .filter(Platform.isOfUser)
+    }
+
     package func setNoDump(_ enabled: Bool, of file: Descriptor) throws(FileSystemError) {
-        _ = try Platform.retrying("set no-dump flag") { Platform.setNoDump(file.rawValue, enabled) }
+        _ = try Platform.retrying("set no-dump flag") { cplatform_set_no_dump(file.rawValue, enabled) }
     }
 
     package func isNoDump(_ file: Descriptor) throws(FileSystemError) -> Bool {
-        try Platform.retrying("get no-dump flag") { Platform.isNoDump(file.rawValue) } == 1
+        try Platform.retrying("get no-dump flag") { cplatform_get_no_dump(file.rawValue) } == 1
     }
 
     package func volume(of file: Descriptor) throws(FileSystemError) -> VolumeFigures {
-        var figures = VolumeFigures(total: 0, available: 0, blockSize: 0)
-        _ = try Platform.retrying("statfs") { Platform.volume(file.rawValue, &figures) }
-        return figures
+        #if canImport(Darwin)
+            // Not `fstatvfs`, which counts blocks in 32 bits: a volume of 16 TiB would appear empty.
+            var status = statfs()
+            _ = try Platform.retrying("statfs") { fstatfs(file.rawValue, &status) }
+            let blockSize = status.f_bsize
+        #else
+            var status = statvfs()
+            _ = try Platform.retrying("statfs") { fstatvfs(file.rawValue, &status) }
+            let blockSize = status.f_frsize == 0 ? status.f_bsize : status.f_frsize
+        #endif
+        return VolumeFigures(
+            blocks: Int64(clamping: status.f_blocks), available: Int64(clamping: status.f_bavail),
+            ofBytes: Int64(clamping: blockSize))
+    }
+}
+
+extension RenameMode {
+    fileprivate var platformMode: cplatform_rename_mode {
+        switch self {
+        case .replacing: cplatform_replacing
+        case .exclusive: cplatform_exclusive
+        case .exchanging: cplatform_exchanging
+        }
     }
 }
 
@@ -453,26 +470,19 @@ extension OpenMode {
 }
 
 extension FileAttributes {
-    fileprivate init(_ status: stat) {
+    fileprivate init(_ status: cplatform_status) {
         let kind: Kind =
-            switch status.st_mode & S_IFMT {
+            switch mode_t(truncatingIfNeeded: status.mode) & S_IFMT {
             case S_IFREG: .regular
             case S_IFDIR: .directory
             case S_IFLNK: .symbolicLink
             default: .other
             }
         self.init(
-            kind: kind,
-            identity: Identity(
-                device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino)),
-            length: Int64(status.st_size),
-            allocated: Int64(status.st_blocks) * 512,
-            linkCount: UInt64(status.st_nlink),
-            owner: status.st_uid,
-            group: status.st_gid,
-            permissions: FilePermissions(
-                rawValue: CInterop.Mode(truncatingIfNeeded: status.st_mode & 0o7777)),
-            modified: Platform.modified(status), changed: Platform.changed(status),
-            isDataless: Platform.isDataless(status))
+            kind: kind, identity: Identity(device: status.device, inode: status.inode),
+            length: status.length, allocated: status.allocated, linkCount: status.links,
+            owner: status.owner,
+            permissions: FilePermissions(rawValue: CInterop.Mode(truncatingIfNeeded: status.mode & 0o7777)),
+            modified: status.modified, changed: status.changed, isDataless: status.is_dataless)
     }
 }

@@ -89,10 +89,6 @@ package final class LookingFileSystem: FileSystem {
         try self[file] == nil ? base.lockByte(position, of: file) : true
     }
 
-    package func unlockBytes(_ file: Descriptor) {
-        if self[file] == nil { base.unlockBytes(file) }
-    }
-
     package func read(_ file: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
         throws(FileSystemError) -> Int
     {
@@ -228,20 +224,12 @@ package final class LookingFileSystem: FileSystem {
         throw try refusal("rmdir", changing: name, in: directory)
     }
 
-    package func setAccessTime(_: Int64, of _: Descriptor) throws(FileSystemError) {
-        throw refusal("futimens")
-    }
-
-    package func setTimes(accessed _: Int64, modified _: Int64, of _: Descriptor) throws(FileSystemError) {
+    package func setTimes(accessed _: Int64, modified _: Int64?, of _: Descriptor) throws(FileSystemError) {
         throw refusal("futimens")
     }
 
     package func punchHole(_: Range<Int64>, in _: Descriptor) throws(FileSystemError) {
         throw refusal("fallocate")
-    }
-
-    package func setOwner(_: UInt32, group _: UInt32, of _: Descriptor) throws(FileSystemError) {
-        throw refusal("fchown")
     }
 
     package func setPermissions(_: FilePermissions, of _: Descriptor) throws(FileSystemError) {

@@ -1,5 +1,11 @@
 package import SystemPackage
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 extension FileSystem {
     /// Writes all of `bytes` at `offset`, in as many calls as the kernel needs.
     package func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
@@ -156,5 +162,58 @@ extension FileSystem {
         }
         try rename(temporary, in: directory, to: FilePath(root: nil, [name]), in: directory, .replacing)
         if durable { try synchronize(directory) }
+    }
+
+    /// Gives the copy of a file what a copy of its content lacks: holes, extended attributes, permissions and times, in this
+    /// order, as each changes the last.
+    ///
+    /// - Parameter isLeft: Which attributes the copy has its own of.
+    /// - Throws: Also if the file system of the copy cannot keep an attribute. Holes it may lack.
+    package func copyNature(
+        of original: Descriptor, to copy: Descriptor, leaving isLeft: (String) -> Bool
+    ) throws(FileSystemError) {
+        let attributes = try attributes(of: original)
+        let accessed = try accessTime(of: original) ?? attributes.modified
+        if attributes.allocated < attributes.length {
+            try copyHoles(of: original, attributes.length, to: copy)
+        }
+        for name in try extendedAttributes(of: original) where !isLeft(name) {
+            try setExtendedAttribute(name, to: extendedAttribute(name, of: original), of: copy)
+        }
+        try setPermissions(attributes.permissions, of: copy)
+        try setTimes(accessed: accessed, modified: attributes.modified, of: copy)
+    }
+
+    private func copyHoles(of original: Descriptor, _ length: Int64, to copy: Descriptor)
+        throws(FileSystemError)
+    {
+        var end: Int64 = 0
+        do throws(FileSystemError) {
+            while end < length {
+                let data = try data(of: original, from: end)
+                let hole = end..<(data?.lowerBound ?? length)
+                if !hole.isEmpty { try punchHole(hole, in: copy) }
+                end = data?.upperBound ?? length
+            }
+        } catch {
+            guard error.isUnsupported else { throw error }
+        }
+    }
+
+    /// As ``isBeingWritten(_:)``, of a file that its writer may just have closed: a process that is being started holds what
+    /// its parent had open until it executes its own program. Up to 10 ms of that were measured; waits up to 127 ms.
+    ///
+    /// - Parameter pause: Waits for as many microseconds.
+    package func isBeingWrittenLastingly(
+        _ file: Descriptor, pausing pause: (UInt32) -> Void = { _ = usleep($0) }
+    )
+        throws(FileSystemError) -> Bool?
+    {
+        for doubling in 0..<7 {
+            let isWritten = try isBeingWritten(file)
+            guard isWritten == true else { return isWritten }
+            pause(1000 << doubling)
+        }
+        return try isBeingWritten(file)
     }
 }

@@ -34,7 +34,7 @@ package final class AppleVolume: Sendable {
         guard state.withLock({ $0.dataless.contains(file.identity) }) else { return file }
         return FileAttributes(
             kind: file.kind, identity: file.identity, length: file.length, allocated: 0,
-            linkCount: file.linkCount, owner: file.owner, group: file.group, permissions: file.permissions,
+            linkCount: file.linkCount, owner: file.owner, permissions: file.permissions,
             modified: file.modified, isDataless: true)
     }
 }

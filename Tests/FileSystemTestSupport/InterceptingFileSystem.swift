@@ -226,12 +226,7 @@ package final class InterceptingFileSystem: FileSystem {
         return try live.accessTime(of: file)
     }
 
-    package func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {
-        try note(Operation(kind: .setAccessTime, name: name(of: file)), of: file)
-        try live.setAccessTime(time, of: file)
-    }
-
-    package func setTimes(accessed: Int64, modified: Int64, of file: Descriptor) throws(FileSystemError) {
+    package func setTimes(accessed: Int64, modified: Int64?, of file: Descriptor) throws(FileSystemError) {
         try note(Operation(kind: .setAccessTime, name: name(of: file)), of: file)
         try live.setTimes(accessed: accessed, modified: modified, of: file)
     }
@@ -343,12 +338,6 @@ package final class InterceptingFileSystem: FileSystem {
         return try live.lockByte(position, of: file)
     }
 
-    package func unlockBytes(_ file: Descriptor) {
-        guard !isDead.load(ordering: .sequentiallyConsistent) else { return }
-        forget(file)
-        live.unlockBytes(file)
-    }
-
     package func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         gate.lock()
         defer { gate.unlock() }
@@ -356,11 +345,6 @@ package final class InterceptingFileSystem: FileSystem {
         // Blocks beyond a file's end are not accounted for.
         if space != nil { throw FileSystemError("fallocate", errno: .notSupported) }
         try live.allocate(length, for: file)
-    }
-
-    package func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {
-        try note(Operation(kind: .setPermissions, name: name(of: file)), of: file)
-        try live.setOwner(owner, group: group, of: file)
     }
 
     package func setPermissions(_ permissions: FilePermissions, of file: Descriptor) throws(FileSystemError) {

@@ -64,8 +64,6 @@ extension UnimplementedFileSystem {
 
     package func lockByte(_: Int64, of _: Descriptor) throws(FileSystemError) -> Bool { try fail() }
 
-    package func unlockBytes(_: Descriptor) {}
-
     package func allocate(_: Int64, for _: Descriptor) throws(FileSystemError) { try fail() }
 
     package func setPermissions(_: FilePermissions, of _: Descriptor) throws(FileSystemError) { try fail() }
@@ -109,7 +107,7 @@ extension FileSystem {
     package func accessTime(of file: Descriptor) throws(FileSystemError) -> Int64? { nil }
 
     /// Does nothing, for file systems that do not keep access times.
-    package func setAccessTime(_ time: Int64, of file: Descriptor) throws(FileSystemError) {}
+    package func setTimes(accessed _: Int64, modified _: Int64?, of _: Descriptor) throws(FileSystemError) {}
 
     /// Returns `nil`, for file systems that do not report it.
     package func isBeingWritten(_ file: Descriptor) throws(FileSystemError) -> Bool? { nil }
@@ -123,7 +121,4 @@ extension FileSystem {
 
     /// Does nothing, for file systems that free the space of removed files immediately.
     package func synchronizeVolume(of file: Descriptor) throws(FileSystemError) {}
-
-    /// Does nothing, for file systems without owners.
-    package func setOwner(_ owner: UInt32, group: UInt32, of file: Descriptor) throws(FileSystemError) {}
 }

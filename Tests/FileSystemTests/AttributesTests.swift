@@ -91,7 +91,7 @@ import Testing
     func accessTimesAreKeptBeforeAndAfter1970(time: Int64) throws {
         let file = try live.open("file", in: folder.descriptor, .createNew(.ownerReadWrite))
         defer { live.close(file) }
-        try live.setAccessTime(time, of: file)
+        try live.setTimes(accessed: time, modified: nil, of: file)
         #expect(try live.accessTime(of: file) == time)
     }
 

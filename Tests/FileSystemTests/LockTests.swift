@@ -26,7 +26,7 @@ import Testing
         let mode = OpenMode.createIfMissing(.ownerReadWrite)
         let first = try live.open("lock", in: folder.descriptor, mode)
         let second = try live.open("lock", in: folder.descriptor, mode)
-        defer { live.unlockBytes(second) }
+        defer { live.unlock(second) }
         #expect(try live.lockByte(.max / 2, of: first))
         #expect(try live.lockByte(0, of: first))
         #expect(try live.lockByte(.max / 2 - 1, of: second))
@@ -34,7 +34,7 @@ import Testing
         #expect(try live.lockByte(0, of: second) == false)
         // Though a copy of its descriptor stays with a child process that is just being started.
         let copy = try FileDescriptor(rawValue: first.rawValue).duplicate()
-        live.unlockBytes(first)
+        live.unlock(first)
         #expect(try live.lockByte(0, of: second) && live.lockByte(.max / 2, of: second))
         try copy.close()
     }

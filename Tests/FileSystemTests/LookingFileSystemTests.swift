@@ -32,7 +32,7 @@ import Testing
         expectRefusal(try looking.writeAll([1], to: file, at: 0))
         expectRefusal(try looking.resize(file, to: 0))
         expectRefusal(try looking.setPermissions([], of: file))
-        expectRefusal(try looking.setAccessTime(0, of: file))
+        expectRefusal(try looking.setTimes(accessed: 0, modified: nil, of: file))
         expectRefusal(try looking.requireWritable(directory))
         #expect(try folder.text(of: "file") == "content")
         #expect(try folder.names() == ["file"])

@@ -60,7 +60,7 @@ final class KeyLock: Sendable {
             lastInVain.withLock { $0 = awaited }
             throw .busy("item", [CacheLayout.keyLocks], in: staging, byte: awaited)
         }
-        defer { staging.fileSystem.unlockBytes(file) }
+        defer { staging.fileSystem.unlock(file) }
         return try body()
     }
 
@@ -81,7 +81,7 @@ final class KeyLock: Sendable {
             }
             return !held.isEmpty
         }
-        defer { if let file { staging.fileSystem.unlockBytes(file) } }
+        defer { if let file { staging.fileSystem.unlock(file) } }
         return try body { file != nil && held.contains(Self.position(of: $0)) }
     }
 
@@ -100,7 +100,7 @@ final class KeyLock: Sendable {
     /// Opens the file and locks it by `lock`. A lock on a file that was removed meanwhile excludes no other process: others
     /// lock its replacement.
     ///
-    /// - Returns: The file, to be closed by ``FileSystem/unlockBytes(_:)``; `nil` when `lock` returned `false`.
+    /// - Returns: The file, to be closed by ``FileSystem/unlock(_:)``; `nil` when `lock` returned `false`.
     private func open(
         _ lock: (Descriptor) throws(FileSystemError) -> Bool
     ) throws(CacheError) -> Descriptor? {
@@ -113,10 +113,10 @@ final class KeyLock: Sendable {
                 do throws(FileSystemError) {
                     let isLocked = try lock(file)
                     if isLocked, try fileSystem.lengthAndLinks(of: file).linkCount > 0 { return file }
-                    fileSystem.unlockBytes(file)
+                    fileSystem.unlock(file)
                     if !isLocked { return nil }
                 } catch {
-                    fileSystem.unlockBytes(file)
+                    fileSystem.unlock(file)
                     throw error
                 }
             }

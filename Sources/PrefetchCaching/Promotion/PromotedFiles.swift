@@ -287,7 +287,7 @@ final class PromotedFiles: Sendable {
                     }
                     guard let last = try fileSystem.accessTime(of: file), last < now - Self.dayInNanoseconds
                     else { return }
-                    try fileSystem.setAccessTime(now, of: file)
+                    try fileSystem.setTimes(accessed: now, modified: nil, of: file)
                 }
             }
         } catch {

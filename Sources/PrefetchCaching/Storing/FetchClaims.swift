@@ -161,7 +161,8 @@ package final class FetchClaim: Sendable {
         }
         guard isDue, isHeld else { return }
         do {
-            try incoming.fileSystem.setAccessTime(claims.environment.now() * 1_000_000, of: file)
+            try incoming.fileSystem.setTimes(
+                accessed: claims.environment.now() * 1_000_000, modified: nil, of: file)
         } catch {
             // They may begin a download of their own.
         }

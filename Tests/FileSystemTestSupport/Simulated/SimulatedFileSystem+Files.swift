@@ -134,8 +134,6 @@ extension SimulatedFileSystem {
         }
     }
 
-    package func unlockBytes(_ file: Descriptor) { close(file) }
-
     package func allocate(_ length: Int64, for file: Descriptor) throws(FileSystemError) {
         let operation = Operation(kind: .allocate, name: name(of: file), count: Int(length))
         try perform(operation) { state throws(FileSystemError) in

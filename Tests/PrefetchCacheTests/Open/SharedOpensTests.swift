@@ -131,7 +131,7 @@ import Testing
             // Once without waiting, then alone.
             while tries.load(ordering: .relaxed) < 2 { await Task.yield() }
             #expect(try await cache.open(keys[1]) != nil)
-            live.unlockBytes(lock)
+            live.unlock(lock)
             #expect(try await first != nil)
             try await cache.close()
         }

@@ -32,7 +32,7 @@ import Testing
         func isNoted(_ key: ItemKey, by read: () throws -> Void) throws -> Bool {
             let file = try open(key, .readWithoutAccessTime)
             defer { fileSystem.close(file) }
-            try fileSystem.setAccessTime(longAgo, of: file)
+            try fileSystem.setTimes(accessed: longAgo, modified: nil, of: file)
             try read()
             return try fileSystem.accessTime(of: file) != longAgo
         }

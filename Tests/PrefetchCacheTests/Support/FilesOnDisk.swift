@@ -56,7 +56,7 @@ extension URL {
     func setAccessed(_ nanoseconds: Int64) throws {
         let live = LiveFileSystem()
         try live.withFile(FilePath(path), in: .workingDirectory, .readWithoutAccessTime) {
-            file throws(FileSystemError) in try live.setAccessTime(nanoseconds, of: file)
+            file throws(FileSystemError) in try live.setTimes(accessed: nanoseconds, modified: nil, of: file)
         }
     }
 

@@ -78,7 +78,7 @@ import Testing
             path: "Library/Application Support/PrefetchCache/staging/\(CacheLayout.keyLocks.string)")
         let live = LiveFileSystem()
         let file = try live.open(FilePath(locks.path), in: .workingDirectory, .readWrite)
-        defer { live.unlockBytes(file) }
+        defer { live.unlock(file) }
         #expect(try live.lockByte(KeyLock.position(of: ItemKey("held").hash), of: file))
         let outcome = try await container.cachectl("forget", "a", "held", "--json")
         #expect(outcome.status != 0)
