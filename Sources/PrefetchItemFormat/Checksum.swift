@@ -1,24 +1,41 @@
 package import PrefetchFileSystem
 
-/// XXH3-64, the checksum of footers, chunks and content. It detects accidental damage, not tampering.
+#if PREFETCHCACHE_PORTABLE
+    internal import CPrefetchChecksum
+#else
+    internal import CPrefetchXXHash
+#endif
+
+/// The hashes of the item format, with the seed 0: from libxxhash on Linux, and from this package's own implementation on
+/// Apple platforms. Both return the same for the same bytes. They detect accidental damage, not tampering.
 package enum Checksum {
-    /// The checksum of `bytes`.
+    /// XXH3-64, the checksum of footers, chunks and content.
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        XXHash.xxh3(bytes)
+        #if PREFETCHCACHE_PORTABLE
+            cchecksum_xxh3_64(bytes.baseAddress, bytes.count)
+        #else
+            XXH3_64bits(bytes.baseAddress, bytes.count)
+        #endif
     }
 
-    /// The checksum of a part of a file, which need not fit into memory.
-    static func of(
-        _ range: Range<Int64>, in file: Descriptor, of fileSystem: any FileSystem
-    ) throws(FileSystemError) -> UInt64 {
-        var stream = try XXH3Stream()
-        try fileSystem.forEachPiece(
-            of: file, from: range.lowerBound, count: range.upperBound - range.lowerBound
-        ) {
-            piece, _ in
-            stream.append(piece)
-        }
-        return stream.finish()
+    /// XXH32, which a frame of LZ4 has.
+    static func xxh32(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        #if PREFETCHCACHE_PORTABLE
+            cchecksum_xxh32(bytes.baseAddress, bytes.count)
+        #else
+            XXH32(bytes.baseAddress, bytes.count, 0)
+        #endif
+    }
+
+    /// XXH3-128, which names the file of a key.
+    static func xxh128(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
+        #if PREFETCHCACHE_PORTABLE
+            let hash = cchecksum_xxh3_128(bytes.baseAddress, bytes.count)
+            return (hash.high, hash.low)
+        #else
+            let hash = XXH3_128bits(bytes.baseAddress, bytes.count)
+            return (hash.high64, hash.low64)
+        #endif
     }
 
     /// The value that identifies a boot session in a footer.

@@ -89,7 +89,6 @@ struct Trailer {
     let storedBytes: UInt64
     let footerLength: UInt32
     let version: UInt16
-    let reserved: UInt16
     let checksum: UInt64
 
     /// - Throws: ``ItemFormatError/damaged(_:)`` if the magic number is missing.
@@ -100,20 +99,9 @@ struct Trailer {
         storedBytes = try reader.take()
         footerLength = try reader.take()
         version = try reader.take()
-        reserved = try reader.take()
+        _ = try reader.take(UInt16.self)
         checksum = try reader.take()
         guard try reader.take(UInt64.self) == Self.magic else { throw .damaged(damage) }
-    }
-
-    /// The bytes of the footer in its file that ``checksum`` covers.
-    func checkedRange(fileLength: Int64) -> Range<Int64> {
-        fileLength - Int64(footerLength)..<fileLength - 16
-    }
-
-    /// Whether this may be a newer version whose footer is too long for this code to read. Its checksum decides.
-    func isOfLongerFooter(fileLength: Int64) -> Bool {
-        version > ItemFooter.version && reserved == 0 && storedBytes == UInt64(fileLength)
-            && Int64(footerLength) > Int64(ItemLimits.footerBytes) && Int64(footerLength) <= fileLength
     }
 }
 
@@ -160,13 +148,12 @@ extension ItemFooter {
     private static let fieldHeadLength = 8
 
     /// The length of the footer, in bytes, of an item with `chunkCount` chunks.
-    static func length(metadata: ItemMetadata, chunkCount: Int, boot: UInt64? = nil) -> Int {
-        let texts = textFields(of: metadata)
-        return 8 + headLength + texts.reduce(0) { $0 + fieldHeadLength + $1.text.utf8.count }
-            + (metadata.attributes.isEmpty ? 0 : fieldHeadLength + metadata.attributes.count)
-            + (boot == nil ? 0 : fieldHeadLength + MemoryLayout<UInt64>.size)
-            + (metadata.destination == nil ? fieldHeadLength : 0)
-            + (metadata.parts.isEmpty ? 0 : fieldHeadLength + metadata.parts.encodedBytes)
+    static func length(metadata: ItemMetadata, chunkCount: Int) -> Int {
+        length(fields: fields(of: metadata, boot: nil), chunkCount: chunkCount)
+    }
+
+    private static func length(fields: [(tag: UInt16, value: [UInt8])], chunkCount: Int) -> Int {
+        8 + headLength + fields.reduce(0) { $0 + fieldHeadLength + $1.value.count }
             + fieldHeadLength + chunkCount * bytesPerChunk + Trailer.length
     }
 
@@ -175,7 +162,8 @@ extension ItemFooter {
         metadata: ItemMetadata, encoding: ItemEncoding, contentBytes: Int64, chunks: [Chunk],
         chunksLength: Int64, boot: UInt64? = nil
     ) -> [UInt8] {
-        let length = length(metadata: metadata, chunkCount: chunks.count, boot: boot)
+        let fields = fields(of: metadata, boot: boot)
+        let length = length(fields: fields, chunkCount: chunks.count)
         var writer = ByteWriter(capacity: length)
         writer.append(frameMagic)
         writer.append(UInt32(length - 8))
@@ -192,25 +180,9 @@ extension ItemFooter {
         writer.append(UInt32(ItemLimits.chunkBytes))
         writer.append(UInt32(chunks.count))
 
-        for (tag, text) in textFields(of: metadata) {
-            writer.appendFieldHead(tag, length: text.utf8.count)
-            writer.append(bytes: text.utf8)
-        }
-        if metadata.destination == nil { writer.appendFieldHead(FieldTag.noDestination, length: 0) }
-        if !metadata.attributes.isEmpty {
-            writer.appendFieldHead(FieldTag.attributes, length: metadata.attributes.count)
-            writer.append(bytes: metadata.attributes)
-        }
-        if !metadata.parts.isEmpty {
-            let parts = metadata.parts.encoded()
-            let hasPrograms = metadata.parts.contains(where: \.isExecutable)
-            writer.appendFieldHead(
-                hasPrograms ? FieldTag.partsWithPrograms : FieldTag.parts, length: parts.count)
-            writer.append(bytes: parts)
-        }
-        if let boot {
-            writer.appendFieldHead(FieldTag.boot, length: MemoryLayout<UInt64>.size)
-            writer.append(boot)
+        for (tag, value) in fields {
+            writer.appendFieldHead(tag, length: value.count)
+            writer.append(bytes: value)
         }
         writer.appendFieldHead(FieldTag.chunkTable, length: chunks.count * bytesPerChunk)
         for chunk in chunks {
@@ -227,17 +199,29 @@ extension ItemFooter {
         return writer.bytes
     }
 
-    /// The non-empty text fields in the order in which they are written.
-    private static func textFields(of metadata: ItemMetadata) -> [(tag: UInt16, text: String)] {
-        [
-            (FieldTag.key, metadata.key.string),
-            (FieldTag.source, metadata.source),
-            (FieldTag.destinationName, metadata.destination?.name.string ?? ""),
-            (FieldTag.entityTag, metadata.validator.entityTag ?? ""),
-            (FieldTag.lastModified, metadata.validator.lastModified ?? ""),
-            (FieldTag.destinationFolder, metadata.destination?.folder?.string ?? ""),
-            (FieldTag.url, metadata.url?.absoluteString ?? ""),
-        ].filter { !$0.1.isEmpty }
+    /// The fields in the order in which they are written, but for the chunk table, which is the last.
+    private static func fields(of metadata: ItemMetadata, boot: UInt64?) -> [(tag: UInt16, value: [UInt8])] {
+        let destination = metadata.destination
+        var fields: [(tag: UInt16, value: [UInt8])] = []
+        func add(_ tag: UInt16, _ text: String?) {
+            if let text, !text.isEmpty { fields.append((tag, Array(text.utf8))) }
+        }
+        add(FieldTag.key, metadata.key.string)
+        add(FieldTag.source, metadata.source)
+        add(FieldTag.destinationName, destination?.name.string)
+        add(FieldTag.entityTag, metadata.validator.entityTag)
+        add(FieldTag.lastModified, metadata.validator.lastModified)
+        add(FieldTag.destinationFolder, destination?.folder?.string)
+        add(FieldTag.url, metadata.url?.absoluteString)
+        if destination == nil { fields.append((FieldTag.noDestination, [])) }
+        if !metadata.attributes.isEmpty { fields.append((FieldTag.attributes, metadata.attributes)) }
+        if !metadata.parts.isEmpty {
+            let hasPrograms = metadata.parts.contains(where: \.isExecutable)
+            fields.append(
+                (hasPrograms ? FieldTag.partsWithPrograms : FieldTag.parts, metadata.parts.encoded()))
+        }
+        if let boot { fields.append((FieldTag.boot, withUnsafeBytes(of: boot.littleEndian, Array.init))) }
+        return fields
     }
 }
 
@@ -430,6 +414,7 @@ private struct Fields {
             }
         }
     }
+
     private static func text(_ value: UnsafeRawBufferPointer) throws(ItemFormatError) -> String {
         guard let text = String(validating: value, as: UTF8.self) else { throw .damaged(.footerFields) }
         return text

@@ -67,7 +67,7 @@ package struct KeyHash: Hashable, Sendable, Comparable {
 
     init(of string: String) {
         var string = string
-        let hash = string.withUTF8 { XXHash.xxh128(UnsafeRawBufferPointer($0)) }
+        let hash = string.withUTF8 { Checksum.xxh128(UnsafeRawBufferPointer($0)) }
         self.init(high: hash.high, low: hash.low)
     }
 

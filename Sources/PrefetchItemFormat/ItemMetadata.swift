@@ -162,6 +162,9 @@ public enum ItemLimits {
     /// The longest list of the files of a bundle, in bytes: 128 KiB. Each takes 10 bytes and its path.
     public static let partsBytes = 1 << 17
 
+    /// The longest footer of a newer version, in bytes, that is told from damage: 16 MiB.
+    static let newerFooterBytes = 16 << 20
+
     /// The longest content of an identity item, in bytes, that is verified on every promotion: 4 MiB; see
     /// ``ItemFooter/recordsBoot(_:contentBytes:)``.
     package static let alwaysVerifiedBytes: Int64 = 4 << 20

@@ -82,11 +82,12 @@ package final class ItemReader {
         precondition(output.count == range.count, "the buffer must have the length of the range")
         if range == 0..<footer.contentBytes {
             // Only whole chunks, so decode directly into `output`.
-            var batches = try batches(of: range)
-            while let batch = batches.next() {
-                let start = Int(footer.contentRange(ofChunk: batch.lowerBound).lowerBound)
-                let end = Int(footer.contentRange(ofChunk: batch.upperBound - 1).upperBound)
-                try decode(batch, into: output.slice(start..<end))
+            var chunks = try chunks(of: range)
+            while !chunks.isEmpty {
+                let batch = takeBatch(of: &chunks)
+                let content = contentRange(of: batch)
+                try decode(
+                    batch, into: output.slice(Int(content.lowerBound)..<Int(content.upperBound)))
             }
         } else {
             var done = 0
@@ -102,50 +103,49 @@ package final class ItemReader {
     ///
     /// - Throws: ``ItemFormatError/rangeOutOfBounds(_:contentBytes:)``.
     package func pieces(of range: Range<Int64>) throws(ItemFormatError) -> Pieces {
-        Pieces(reader: self, range: range, batches: try batches(of: range))
+        Pieces(reader: self, range: range, chunks: try chunks(of: range))
     }
 
     package struct Pieces {
         fileprivate let reader: ItemReader
         fileprivate let range: Range<Int64>
-        fileprivate var batches: Batches
+        fileprivate var chunks: Range<Int>
 
         /// Returns the next piece, which is valid until the next call; `nil` at the end of the range.
         ///
         /// - Throws: ``ItemFormatError/damaged(_:)``, ``ItemFormatError/purged`` or ``ItemFormatError/fileSystem(_:)``.
         package mutating func next() throws(ItemFormatError) -> UnsafeRawBufferPointer? {
-            guard let batch = batches.next() else { return nil }
-            let start = reader.footer.contentRange(ofChunk: batch.lowerBound).lowerBound
-            let end = reader.footer.contentRange(ofChunk: batch.upperBound - 1).upperBound
-            let length = Int(end - start)
-            let output = reader.loan.codec.output(atLeast: length).slice(0..<length)
+            guard !chunks.isEmpty else { return nil }
+            let batch = reader.takeBatch(of: &chunks)
+            let content = reader.contentRange(of: batch)
+            let output = reader.loan.codec.output(atLeast: content.count).slice(0..<content.count)
             try reader.decode(batch, into: output)
-            let wanted = Int(max(range.lowerBound, start) - start)..<Int(min(range.upperBound, end) - start)
-            return UnsafeRawBufferPointer(output.slice(wanted))
+            let (start, wanted) = (content.lowerBound, range.clamped(to: content))
+            return UnsafeRawBufferPointer(
+                output.slice(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
         }
     }
 
-    /// The indexes of the chunks that overlap `range`, in batches that are decoded in parallel.
-    private func batches(of range: Range<Int64>) throws(ItemFormatError) -> Batches {
+    /// The indexes of the chunks that overlap `range`.
+    private func chunks(of range: Range<Int64>) throws(ItemFormatError) -> Range<Int> {
         guard range.lowerBound >= 0, range.upperBound <= footer.contentBytes else {
             throw .rangeOutOfBounds(range, contentBytes: footer.contentBytes)
         }
-        guard !range.isEmpty else { return Batches(rest: 0..<0, most: 1) }
+        guard !range.isEmpty else { return 0..<0 }
         let length = Int64(ItemLimits.chunkBytes)
-        let chunks = Int(range.lowerBound / length)..<Int((range.upperBound - 1) / length) + 1
-        return Batches(rest: chunks, most: codecs.parallelism)
+        return Int(range.lowerBound / length)..<Int((range.upperBound - 1) / length) + 1
     }
 
-    fileprivate struct Batches {
-        var rest: Range<Int>
-        let most: Int
+    /// Takes the next chunks, which are decoded in parallel.
+    private func takeBatch(of chunks: inout Range<Int>) -> Range<Int> {
+        let batch = chunks.prefix(codecs.parallelism)
+        chunks = batch.upperBound..<chunks.upperBound
+        return batch
+    }
 
-        mutating func next() -> Range<Int>? {
-            guard !rest.isEmpty else { return nil }
-            let batch = rest.prefix(most)
-            rest = batch.upperBound..<rest.upperBound
-            return batch
-        }
+    private func contentRange(of batch: Range<Int>) -> Range<Int64> {
+        let last = footer.contentRange(ofChunk: batch.upperBound - 1)
+        return footer.contentRange(ofChunk: batch.lowerBound).lowerBound..<last.upperBound
     }
 
     /// Decodes and verifies the chunks of `batch` into `output`, which has the length of their content.
@@ -246,12 +246,9 @@ extension ItemReader {
         var tail = try end(of: file, fileLength, in: fileSystem, codec, length: tailLength)
         let trailer = try Trailer(tail.slice(tail.count - Trailer.length..<tail.count))
         let length = Int(clamping: trailer.footerLength)
-        guard length >= Trailer.length + 8, length <= ItemLimits.footerBytes, length <= fileLength else {
-            if trailer.isOfLongerFooter(fileLength: fileLength) {
-                let range = trailer.checkedRange(fileLength: fileLength)
-                let checksum = try onFiles(Checksum.of(range, in: file, of: fileSystem))
-                if checksum == trailer.checksum { throw .newerVersion(trailer.version) }
-            }
+        let longest =
+            trailer.version > ItemFooter.version ? ItemLimits.newerFooterBytes : ItemLimits.footerBytes
+        guard length >= Trailer.length + 8, length <= longest, length <= fileLength else {
             throw .damaged(.trailer)
         }
         if length > tail.count {

@@ -23,7 +23,7 @@ enum LZ4Frame {
 
     /// The checksum of the descriptor in a header.
     fileprivate static func headerChecksum(_ frame: UnsafeRawBufferPointer) -> UInt8 {
-        UInt8(truncatingIfNeeded: XXHash.xxh32(frame.slice(4..<headerLength - 1)) >> 8)
+        UInt8(truncatingIfNeeded: Checksum.xxh32(frame.slice(4..<headerLength - 1)) >> 8)
     }
 
     /// Decompresses one whole frame, which must fill `output` exactly. Skips the frame's own 32-bit checksum: the
@@ -94,7 +94,7 @@ struct LZ4Compressor: ~Copyable {
         output.storeBytes(of: word.littleEndian, toByteOffset: LZ4Frame.headerLength, as: UInt32.self)
         let end = LZ4Frame.blockStart + blockLength
         output.storeBytes(of: 0, toByteOffset: end, as: UInt32.self)
-        output.storeBytes(of: XXHash.xxh32(content).littleEndian, toByteOffset: end + 4, as: UInt32.self)
+        output.storeBytes(of: Checksum.xxh32(content).littleEndian, toByteOffset: end + 4, as: UInt32.self)
         return end + LZ4Frame.tailLength
     }
 

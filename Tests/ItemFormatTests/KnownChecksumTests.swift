@@ -6,14 +6,11 @@ import Testing
 /// The hashes of the format never change, whatever computes them: here and in the implementation of Apple platforms.
 @Suite struct KnownChecksumTests {
     @Test(arguments: KnownAnswer.all)
-    func theHashesOfTheFormatAreTheKnownOnes(answer: KnownAnswer) throws {
-        try answer.input.withUnsafeBytes { bytes in
-            #expect(XXHash.xxh32(bytes) == answer.xxh32)
-            #expect(XXHash.xxh3(bytes) == answer.xxh3)
-            #expect(XXHash.xxh128(bytes) == (answer.high, answer.low))
-            var stream = try XXH3Stream()
-            for piece in bytes { withUnsafeBytes(of: piece) { stream.append($0) } }
-            #expect(stream.finish() == answer.xxh3)
+    func theHashesOfTheFormatAreTheKnownOnes(answer: KnownAnswer) {
+        answer.input.withUnsafeBytes { bytes in
+            #expect(Checksum.xxh32(bytes) == answer.xxh32)
+            #expect(Checksum.of(bytes) == answer.xxh3)
+            #expect(Checksum.xxh128(bytes) == (answer.high, answer.low))
         }
     }
 
@@ -24,12 +21,6 @@ import Testing
             #expect(cchecksum_xxh3_64(bytes.baseAddress, bytes.count) == answer.xxh3)
             let hash = cchecksum_xxh3_128(bytes.baseAddress, bytes.count)
             #expect((hash.high, hash.low) == (answer.high, answer.low))
-            var stream = cchecksum_xxh3_stream()
-            cchecksum_xxh3_begin(&stream)
-            for piece in bytes {
-                withUnsafeBytes(of: piece) { cchecksum_xxh3_append(&stream, $0.baseAddress, 1) }
-            }
-            #expect(cchecksum_xxh3_result(&stream) == answer.xxh3)
         }
     }
 }

@@ -99,7 +99,7 @@ import Testing
     /// Makes the checksum of the header right again.
     private func sealHeader(of frame: inout [UInt8]) {
         frame[14] = frame.withUnsafeBytes { bytes in
-            UInt8(truncatingIfNeeded: XXHash.xxh32(UnsafeRawBufferPointer(rebasing: bytes[4..<14])) >> 8)
+            UInt8(truncatingIfNeeded: Checksum.xxh32(UnsafeRawBufferPointer(rebasing: bytes[4..<14])) >> 8)
         }
     }
 

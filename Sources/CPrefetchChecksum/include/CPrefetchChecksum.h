@@ -6,10 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     uint64_t low;
     uint64_t high;
@@ -18,22 +14,3 @@ typedef struct {
 uint32_t cchecksum_xxh32(const void *bytes, size_t count);
 uint64_t cchecksum_xxh3_64(const void *bytes, size_t count);
 cchecksum_hash128 cchecksum_xxh3_128(const void *bytes, size_t count);
-
-/// The XXH3-64 of bytes that come in pieces.
-typedef struct {
-    uint64_t count;
-    uint64_t accumulators[8];
-    /// How much of its block is filled.
-    size_t filled;
-    /// The last stripe of the block before, and the block that the next bytes go to.
-    uint8_t recent[64 + 1024];
-} cchecksum_xxh3_stream;
-
-void cchecksum_xxh3_begin(cchecksum_xxh3_stream *stream);
-void cchecksum_xxh3_append(cchecksum_xxh3_stream *stream, const void *bytes, size_t count);
-/// The checksum of all bytes so far. More may be appended afterwards.
-uint64_t cchecksum_xxh3_result(const cchecksum_xxh3_stream *stream);
-
-#ifdef __cplusplus
-}
-#endif
