@@ -1,13 +1,13 @@
 internal import Dispatch
 internal import Foundation
 internal import PrefetchFileSystem
-internal import Synchronization
 
 /// Runs jobs on threads that may block, so that nothing waits for a device on Swift's cooperative threads.
 ///
 /// As many threads as there are processors take one job after the other: to wake a thread costs more than most jobs. When
-/// jobs have waited for a while, threads compute or wait for something; then there is one more, up to ``width``, and the
-/// kernel shares the processors among them. Where the system starts no thread at all, that of ``Timers`` takes them, or whoever enqueues one.
+/// jobs have waited for a while, threads compute or wait for something; then there is one more, up to the width, and the
+/// kernel shares the processors among them. Where the system starts no thread at all, that of ``Timers`` takes them, or
+/// whoever enqueues one.
 package final class BlockingExecutor: TaskExecutor {
     private struct State: Sendable {
         var jobs: ArraySlice<UnownedJob> = []
@@ -15,17 +15,28 @@ package final class BlockingExecutor: TaskExecutor {
         var taken = 0
         /// The threads that take jobs.
         var working = 0
-        /// Whether a thread looks if jobs are taken.
+        /// Whether somebody will look if jobs are taken.
         var isWatched = false
-        /// Those that wait for a duty, the next one last.
-        var idle: [IdleThread] = []
+        /// How many jobs are to be taken by then.
+        var expected = 0
+        /// What wakes each thread without jobs, the next one last.
+        var idle: [DispatchSemaphore] = []
     }
 
-    /// For how long jobs may wait.
-    private static let patience = DispatchTimeInterval.milliseconds(2)
+    /// What jobs that wait need.
+    private enum Need {
+        case nothing
+        /// A thread that takes jobs: an idle one, or else a new one.
+        case worker(DispatchSemaphore?)
+        /// A look in a while.
+        case look
+    }
+
+    /// For how long jobs may wait; timers add up to as much.
+    private static let patience = Duration.milliseconds(1)
     /// For how long a thread beyond the eager ones takes jobs, before it looks whether it is still needed.
     private static let longestHelp = Duration.milliseconds(10)
-    /// For how long a thread waits for a duty before it ends.
+    /// For how long a thread waits for jobs before it ends.
     private static let longestIdle = DispatchTimeInterval.seconds(1)
 
     private let width: Int
@@ -46,37 +57,47 @@ package final class BlockingExecutor: TaskExecutor {
         let job = UnownedJob(job)
         let missing = state.withLock { state in
             state.jobs.append(job)
-            return missingDuty(&state)
+            return need(&state)
         }
-        if let missing { call(missing) }
+        meet(missing)
     }
 
-    /// A duty that no thread has yet, and the idle thread for it, unless a new one is to have it.
-    private func missingDuty(_ state: inout State) -> (duty: Duty, idle: IdleThread?)? {
-        if state.working < eager {
-            state.working += 1
-            return (.work, state.idle.popLast())
-        }
-        guard !state.isWatched, state.working < width else { return nil }
-        state.isWatched = true
-        return (.watch, state.idle.popLast())
+    private func need(_ state: inout State) -> Need {
+        if state.working < eager { return worker(&state) }
+        return !state.isWatched && watch(&state) ? .look : .nothing
     }
 
-    private func call(_ missing: (duty: Duty, idle: IdleThread?)) {
-        if let idle = missing.idle { return idle.wake(for: missing.duty) }
-        // Not one of Dispatch's, which others may keep busy.
-        if startThread(named: "PrefetchCache", { [self] in run(missing.duty) }) { return }
-        let isAlone = state.withLock { state in
-            switch missing.duty {
-            case .watch:
-                state.isWatched = false
-                return false
-            case .work:
-                state.working -= 1
-                guard state.working == 0 else { return false }
-                state.working = 1
-                return true
+    private func worker(_ state: inout State) -> Need {
+        state.working += 1
+        return .worker(state.idle.popLast())
+    }
+
+    /// - Returns: Whether jobs wait that one more thread could take.
+    private func watch(_ state: inout State) -> Bool {
+        state.isWatched = !state.jobs.isEmpty && state.working < width
+        state.expected = state.taken + state.jobs.count
+        return state.isWatched
+    }
+
+    private func meet(_ need: Need) {
+        switch need {
+        case .nothing: break
+        case .look:
+            if !Timers.shared.run(after: Self.patience, { self.look() }) {
+                state.withLock { $0.isWatched = false }
             }
+        case .worker(let idle?): idle.signal()
+        case .worker(nil):
+            // Not one of Dispatch's, which others may keep busy.
+            if !startThread(named: "PrefetchCache", { self.run() }) { goWithout() }
+        }
+    }
+
+    private func goWithout() {
+        let isAlone = state.withLock { state in
+            if state.working == 1 { return true }
+            state.working -= 1
+            return false
         }
         // Rather not here, where the caller may hold a lock.
         guard isAlone, !Timers.shared.run(after: .zero, { self.workHere() }) else { return }
@@ -84,6 +105,16 @@ package final class BlockingExecutor: TaskExecutor {
         let this = Unmanaged.passRetained(self)
         defer { this.release() }
         workHere()
+    }
+
+    /// Looks if those jobs were taken that waited at the last look.
+    private func look() {
+        let (helper, isWatched) = state.withLock { state in
+            let helper = state.taken < state.expected ? worker(&state) : .nothing
+            return (helper, watch(&state))
+        }
+        meet(helper)
+        if isWatched { meet(.look) }
     }
 
     /// Takes jobs, as no thread of this executor does: on the one of timers or, without one, on that of whoever has enqueued a
@@ -104,99 +135,42 @@ package final class BlockingExecutor: TaskExecutor {
 
     // MARK: A thread
 
-    private func run(_ first: Duty) {
-        let this = IdleThread()
-        var duty: Duty? = first
-        while let current = duty {
-            if current == .work || isNeeded(this) { work(this) }
-            duty = this.duty(within: Self.longestIdle)
-            if duty == nil, !leave(this) { duty = this.duty(within: .never) }
+    private func run() {
+        let wake = DispatchSemaphore(value: 0)
+        while true {
+            work(wake)
+            if wake.wait(timeout: .now() + Self.longestIdle) == .success { continue }
+            if leave(wake) { return }
+            wake.wait()
         }
     }
 
-    private func work(_ this: IdleThread) {
+    private func work(_ wake: DispatchSemaphore) {
         let start = ContinuousClock.now
         while true {
-            let (job, other) = state.withLock { state -> (UnownedJob?, (duty: Duty, idle: IdleThread?)?) in
+            let (job, missing) = state.withLock { state -> (UnownedJob?, Need) in
                 let isDone = state.working > eager && start.duration(to: .now) > Self.longestHelp
                 if !isDone, let job = state.jobs.popFirst() {
                     state.taken += 1
-                    return (job, nil)
+                    return (job, .nothing)
                 }
                 state.working -= 1
                 // Which may be this thread again.
-                state.idle.append(this)
-                return (nil, state.jobs.isEmpty ? nil : missingDuty(&state))
+                state.idle.append(wake)
+                return (nil, state.jobs.isEmpty ? .nothing : need(&state))
             }
-            if let other { call(other) }
+            meet(missing)
             guard let job else { return }
             job.runSynchronously(on: asUnownedTaskExecutor())
         }
     }
 
-    /// Looks, as long as jobs are waiting, whether those of the last look were taken.
-    ///
-    /// - Returns: Whether the thread is to take some itself; otherwise it is idle.
-    private func isNeeded(_ this: IdleThread) -> Bool {
-        // How many must have been taken by the next look: those that wait now.
-        var expected = state.withLock { $0.taken + $0.jobs.count }
-        while true {
-            this.pause(for: Self.patience)
-            let (isNeeded, other) = state.withLock { state -> (Bool?, (duty: Duty, idle: IdleThread?)?) in
-                if state.jobs.isEmpty {
-                    state.isWatched = false
-                    state.idle.append(this)
-                    return (false, nil)
-                }
-                guard state.taken < expected else {
-                    expected = state.taken + state.jobs.count
-                    return (nil, nil)
-                }
-                state.working += 1
-                state.isWatched = false
-                return (true, state.jobs.count > 1 ? missingDuty(&state) : nil)
-            }
-            if let other { call(other) }
-            if let isNeeded { return isNeeded }
-        }
-    }
-
-    /// - Returns: `false` if the thread has been given a duty.
-    private func leave(_ this: IdleThread) -> Bool {
+    /// - Returns: `false` if the thread has been woken.
+    private func leave(_ wake: DispatchSemaphore) -> Bool {
         state.withLock { state in
-            guard let position = state.idle.firstIndex(where: { $0 === this }) else { return false }
+            guard let position = state.idle.firstIndex(where: { $0 === wake }) else { return false }
             state.idle.remove(at: position)
             return true
         }
-    }
-}
-
-/// What a thread is woken for.
-private enum Duty {
-    /// To take jobs.
-    case work
-    /// To look if jobs are taken.
-    case watch
-}
-
-/// A thread that has nothing to do.
-private final class IdleThread: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-    private let given = Mutex<Duty?>(nil)
-
-    func wake(for duty: Duty) {
-        given.withLock { $0 = duty }
-        semaphore.signal()
-    }
-
-    /// Waits for a duty.
-    func duty(within time: DispatchTimeInterval) -> Duty? {
-        guard semaphore.wait(timeout: .now() + time) == .success else { return nil }
-        return given.withLock { $0 }
-    }
-
-    /// Waits, while it cannot be woken: it is not among the idle ones.
-    func pause(for time: DispatchTimeInterval) {
-        _ = semaphore.wait(timeout: .now() + time)
     }
 }
