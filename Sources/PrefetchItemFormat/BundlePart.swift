@@ -89,15 +89,10 @@ extension Collection<BundlePart> {
         guard bytes <= ItemLimits.partsBytes else {
             throw .metadataTooLong(field: "list of files", bytes: bytes, limit: ItemLimits.partsBytes)
         }
-        var names = Set(folders.map(\.comparable))
-        guard names.count == folders.count else {
-            // Two folders that some file systems take for one.
-            var seen: Set<String> = []
-            let second = folders.first { !seen.insert($0.comparable).inserted }
-            throw .bundle(.conflictingPath(second?.string ?? ""))
-        }
-        for part in self where !names.insert(part.path.comparable).inserted {
-            throw .bundle(.conflictingPath(part.path.string))
+        // Two that differ are one for some file systems.
+        var names: Set<String> = []
+        for path in folders + map(\.path) where !names.insert(path.comparable).inserted {
+            throw .bundle(.conflictingPath(path.string))
         }
     }
 }

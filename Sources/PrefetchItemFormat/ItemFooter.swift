@@ -256,7 +256,11 @@ extension ItemFooter {
         guard try reader.take(UInt32.self) == Self.frameMagic,
             try reader.take(UInt32.self) == UInt32(bytes.count - 8)
         else { throw .damaged(.footerFields) }
-        let head = try Head(&reader)
+        let head = Head(
+            encoding: try reader.take(), intent: try reader.take(), area: try reader.take(),
+            backup: try reader.take(), priority: Float(bitPattern: try reader.take()),
+            contentBytes: try reader.take(), contentChecksum: try reader.take(), storedAt: try reader.take(),
+            expiresAt: try reader.take(), chunkLength: try reader.take(), chunkCount: try reader.take())
         let fields = try Fields(&reader)
 
         metadata = try Self.metadata(head, fields)
@@ -327,7 +331,7 @@ extension ItemFooter {
     }
 }
 
-/// The fixed-offset part of the footer.
+/// The fixed-offset part of the footer, in the order of its fields.
 private struct Head {
     let encoding: ItemEncoding
     let intent: Intent
@@ -340,20 +344,6 @@ private struct Head {
     let expiresAt: Int64
     let chunkLength: UInt32
     let chunkCount: UInt32
-
-    init(_ reader: inout ByteReader) throws(ItemFormatError) {
-        encoding = try reader.take()
-        intent = try reader.take()
-        area = try reader.take()
-        backup = try reader.take()
-        priority = Float(bitPattern: try reader.take())
-        contentBytes = try reader.take()
-        contentChecksum = try reader.take()
-        storedAt = try reader.take()
-        expiresAt = try reader.take()
-        chunkLength = try reader.take()
-        chunkCount = try reader.take()
-    }
 }
 
 /// The tagged part of the footer.

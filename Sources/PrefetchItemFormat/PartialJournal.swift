@@ -171,7 +171,19 @@ extension PartialJournal {
         guard head.version <= Self.version else { throw .newerVersion(head.version) }
         let fixed = try onFiles(fileSystem.presentBytes(of: file, at: 24, count: Self.fixedLength - 24))
         guard head.version == Self.version else { throw .damaged(.journal) }
-        let fields = try fixed.withBytes { bytes throws(ItemFormatError) in try Fixed(bytes) }
+        let fields = try fixed.withBytes { bytes throws(ItemFormatError) in
+            var reader = ByteReader(bytes, of: .journal)
+            // Version and padding.
+            _ = try reader.take(UInt32.self)
+            let fields = (
+                descriptionLength: try reader.take(UInt32.self), generation: try reader.take(UInt64.self),
+                expectedLength: try reader.take(Int64.self)
+            )
+            guard try reader.take() == Checksum.of(bytes.slice(0..<bytes.count - 8)) else {
+                throw ItemFormatError.damaged(.journal)
+            }
+            return fields
+        }
         guard fields.descriptionLength <= Self.descriptionLimit else { throw .damaged(.journal) }
         let description = try onFiles(
             fileSystem.presentBytes(
@@ -185,7 +197,8 @@ extension PartialJournal {
             throw .damaged(.journal)
         }
         self.init(
-            metadata: footer.metadata, encoding: footer.encoding, expectedLength: fields.expectedLength,
+            metadata: footer.metadata, encoding: footer.encoding,
+            expectedLength: fields.expectedLength < 0 ? nil : fields.expectedLength,
             generation: fields.generation)
         let most = ItemFooter.chunkCount(contentBytes: ItemLimits.contentBytes) * Self.recordLength
         let records = try onFiles(fileSystem.presentBytes(of: file, at: length, count: most))
@@ -257,26 +270,6 @@ extension PartialJournal {
         guard encoding == .lz4 else { return stored }
         let output = codec.output(atLeast: ItemLimits.chunkBytes).slice(0..<ItemLimits.chunkBytes)
         return LZ4Frame.decompress(stored, into: output) ? UnsafeRawBufferPointer(output) : nil
-    }
-
-    /// The fields between the head and the description.
-    private struct Fixed {
-        let descriptionLength: UInt32
-        let generation: UInt64
-        let expectedLength: Int64?
-
-        init(_ bytes: UnsafeRawBufferPointer) throws(ItemFormatError) {
-            var reader = ByteReader(bytes, of: .journal)
-            // Version and padding.
-            _ = try reader.take(UInt32.self)
-            descriptionLength = try reader.take()
-            generation = try reader.take()
-            let expected = try reader.take(Int64.self)
-            expectedLength = expected < 0 ? nil : expected
-            guard try reader.take() == Checksum.of(bytes.slice(0..<bytes.count - 8)) else {
-                throw .damaged(.journal)
-            }
-        }
     }
 }
 

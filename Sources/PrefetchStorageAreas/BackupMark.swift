@@ -47,12 +47,13 @@ package struct BackupMark: Sendable {
         /// The attribute behind `URLResourceValues.isExcludedFromBackup`, which may survive in a copy of a container.
         package static let appleAttribute = "user.com.apple.metadata:com_apple_backup_excludeItem"
     #endif
-    /// The value of ``xdgAttribute`` that excludes a file. `true` includes it, as does a missing attribute.
+
     /// Whether an extended attribute is a mark.
     package static func isMark(_ attribute: String) -> Bool {
         attribute == xdgAttribute || attribute == appleAttribute
     }
 
+    /// The value of ``xdgAttribute`` that excludes a file. `true` includes it, as does a missing attribute.
     package static let xdgExcluded = Array("false".utf8)
 
     /// Whether a file has the no-dump flag; `false` if the file system does not support it.

@@ -24,13 +24,6 @@ public struct StorageAreas: Sendable, Hashable {
     /// exclude. `nil` if there is none: each of their files is then marked.
     public private(set) var excludedFolder: FileName?
 
-    /// A copy with two areas replaced.
-    package func replacing(caches: FilePath, applicationSupport: FilePath) -> StorageAreas {
-        StorageAreas(
-            documents: documents, applicationSupport: applicationSupport, caches: caches,
-            temporary: temporary, iCloudDrive: iCloudDrive, excludedFolder: excludedFolder)
-    }
-
     /// A copy with another folder for the items that backups exclude.
     ///
     /// - Parameter folder: Named by the app's bundle identifier; `nil` to mark each file where its

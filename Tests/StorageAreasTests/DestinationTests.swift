@@ -59,7 +59,6 @@ import Testing
         let areas = try StorageAreas.application(id: "org.example.app", environment: ["HOME": "/home/user"])
         #expect(areas.excludedFolder == "org.example.app")
         #expect(areas.excluding(into: nil).excludedFolder == nil)
-        #expect(areas.replacing(caches: "/c", applicationSupport: "/s").excludedFolder == "org.example.app")
     }
 
     @Test func anAreaThatKeepsFilesIsADestination() {
