@@ -147,7 +147,7 @@ final class Admission: Sendable {
             let bytes = isGuess ? min(bytes, snapshot.largestItem, most) : bytes
             func attainable() throws -> RoomMade {
                 let excess = try transaction.usedBytes() + bytes - Self.grantable(snapshot)
-                return try evictor.attainable(excess, for: newcomer, in: transaction)
+                return try RoomForRequest(evictor, for: newcomer, in: transaction).preview(excess)
             }
             var room = try attainable()
             if room.attainable != nil, try !catalog.reclaimDeadWriters(transaction).isEmpty {
@@ -175,7 +175,7 @@ final class Admission: Sendable {
         for bytes: Int64, _ newcomer: Newcomer, below ceiling: Int64, _ transaction: CatalogTransaction
     ) throws -> (room: Int64, made: RoomMade) {
         let used = try transaction.usedBytes()
-        let made = try evictor.makeRoom(used + bytes - ceiling, for: newcomer, from: transaction)
+        let made = try RoomForRequest(evictor, for: newcomer, in: transaction).make(used + bytes - ceiling)
         return (ceiling - (used - made.freed), made)
     }
 

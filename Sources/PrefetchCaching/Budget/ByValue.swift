@@ -10,11 +10,9 @@ internal import PrefetchItemFormat
 final class ByValue: EvictionPolicy {
     /// The first item of a source that is still to be returned.
     private struct Head {
-        let source: String
-        var item: WeighedItem
-        var worth: Double
+        var item: Victim
         /// What follows it, the last first, as far as that was fetched …
-        var following: [WeighedItem] = []
+        var following: [Victim] = []
         /// … and how many are fetched the next time: the more, the more were needed.
         var batch = 4
     }
@@ -30,7 +28,7 @@ final class ByValue: EvictionPolicy {
     private var areOnlyItemsLeft = false
     private var heads: [Head] = []
     /// Items of unknown sources, in the order of use.
-    private var strangers: [WeighedItem] = []
+    private var strangers: [Victim] = []
     private var lastStranger: Int64 = -1
     /// How many more items are returned before strangers are looked for again.
     private var untilNextLook = 0
@@ -47,11 +45,12 @@ final class ByValue: EvictionPolicy {
     func victims(
         atMost limit: Int, passingOver passedOver: Set<KeyHash>, in transaction: CatalogTransaction
     ) throws -> [Victim] {
-        if !areOnlyItemsLeft, let worthless = try transaction.firstVictimBesidesItems(passingOver: passedOver)
-        {
-            return [worthless]
+        if !areOnlyItemsLeft {
+            let first = try transaction.victimsInOrder(atMost: limit, passingOver: passedOver)
+                .prefix { $0.kind != .item }
+            if !first.isEmpty { return Array(first) }
+            areOnlyItemsLeft = true
         }
-        areOnlyItemsLeft = true
         var victims: [Victim] = []
         while victims.count < limit {
             if let next = try next(in: transaction) {
@@ -68,14 +67,12 @@ final class ByValue: EvictionPolicy {
     private func load(_ priority: Double, _ transaction: CatalogTransaction) throws {
         self.priority = priority
         (lastStranger, untilNextLook) = (-1, 0)
-        heads = try firstItems(transaction).map {
-            Head(source: $0.source, item: $0, worth: worth(of: $0, $0.source))
-        }
+        heads = try firstItems(transaction).map { Head(item: weighed($0)) }
     }
 
     /// The first item of each known source. An app may give each item a priority of its own, so not every source is asked
     /// for where there are few items.
-    private func firstItems(_ transaction: CatalogTransaction) throws -> [WeighedItem] {
+    private func firstItems(_ transaction: CatalogTransaction) throws -> [Victim] {
         let items = try transaction.items(ofPriority: priority, after: -1, atMost: Self.reach)
         guard items.count == Self.reach else {
             var seen: Set<SourceName> = []
@@ -89,18 +86,12 @@ final class ByValue: EvictionPolicy {
     private func next(in transaction: CatalogTransaction) throws -> Victim? {
         if strangers.isEmpty, untilNextLook <= 0 || heads.isEmpty { try findStrangers(transaction) }
         untilNextLook -= 1
-        let least = heads.indices.min {
-            (heads[$0].worth, heads[$0].item.lastUse) < (heads[$1].worth, heads[$1].item.lastUse)
-        }
-        if let stranger = strangers.first {
-            let worth = worth(of: stranger, stranger.source)
-            if least.map({ (worth, stranger.lastUse) < (heads[$0].worth, heads[$0].item.lastUse) }) ?? true {
-                strangers.removeFirst()
-                return stranger.victim(worth: worth)
-            }
+        let least = heads.indices.min { heads[$0].item.precedes(heads[$1].item) }
+        if let stranger = strangers.first, least.map({ stranger.precedes(heads[$0].item) }) ?? true {
+            return strangers.removeFirst()
         }
         guard let least else { return nil }
-        let victim = heads[least].item.victim(worth: heads[least].worth)
+        let victim = heads[least].item
         try advance(least, transaction)
         return victim
     }
@@ -109,7 +100,7 @@ final class ByValue: EvictionPolicy {
         let head = heads[index]
         if head.following.isEmpty {
             heads[index].following = try transaction.items(
-                ofSource: head.source, priority: priority, after: head.item.lastUse, atMost: head.batch
+                ofSource: head.item.source, priority: priority, after: head.item.lastUse, atMost: head.batch
             ).reversed()
             heads[index].batch = min(head.batch * 4, Self.largestBatch)
         }
@@ -117,8 +108,7 @@ final class ByValue: EvictionPolicy {
             heads.remove(at: index)
             return
         }
-        heads[index].item = item
-        heads[index].worth = worth(of: item, head.source)
+        heads[index].item = weighed(item)
     }
 
     private func findStrangers(_ transaction: CatalogTransaction) throws {
@@ -126,7 +116,7 @@ final class ByValue: EvictionPolicy {
             let items = try transaction.items(
                 ofPriority: priority, after: lastStranger, atMost: Self.reach)
             guard let last = items.last else { return }
-            strangers = items.filter { !knowledge.knows($0.source) }
+            strangers = items.filter { !knowledge.knows($0.source) }.map(weighed)
             lastStranger = last.lastUse
             // Without heads, all that is left are strangers, however late they come.
             guard !strangers.isEmpty || heads.isEmpty else {
@@ -136,28 +126,16 @@ final class ByValue: EvictionPolicy {
         } while strangers.isEmpty
     }
 
-    private func worth(of item: WeighedItem, _ source: String) -> Double {
-        knowledge.worth(ofSource: source, age: item.age(at: now))
+    private func weighed(_ item: Victim) -> Victim {
+        var item = item
+        item.worth = knowledge.worth(ofSource: item.source, age: item.age(at: now))
+        return item
     }
 }
 
-/// An item, as far as its worth depends on it.
-struct WeighedItem: Sendable {
-    let victim: Victim
-    let source: String
-    let lastUse: Int64
-    /// In milliseconds since 1970.
-    let storedAt: Int64
-    let isUsed: Bool
-
-    /// Milliseconds since it was stored; 0 for an item that was used before, which has shown its worth, whenever that was.
-    ///
-    /// - Parameter now: In milliseconds since 1970.
-    func age(at now: Int64) -> Int64 { isUsed ? 0 : max(0, now.subtractingOrMax(storedAt)) }
-
-    func victim(worth: Double) -> Victim {
-        var victim = victim
-        victim.worth = worth
-        return victim
+extension Victim {
+    /// Whether an item that was weighed is evicted before another one.
+    fileprivate func precedes(_ other: Victim) -> Bool {
+        (worth ?? 0, lastUse) < (other.worth ?? 0, other.lastUse)
     }
 }

@@ -7,14 +7,9 @@ internal import SystemPackage
 final class ConfigurationFile: Sendable {
     private static let limit = 64 << 10
 
-    private struct Loaded: Sendable {
-        var configuration: CacheConfiguration
-        var attributes: FileAttributes?
-    }
-
     private let folder: Directory
     private let patience: Patience
-    private let loaded = UnfairMutex<Loaded?>(nil)
+    private let loaded = UnfairMutex<(configuration: CacheConfiguration, of: FileAttributes?)?>(nil)
 
     init(in folder: Directory, _ patience: Patience) {
         self.folder = folder
@@ -31,11 +26,11 @@ final class ConfigurationFile: Sendable {
     func current() throws(CacheError) -> CacheConfiguration {
         let name = FilePath(root: nil, [CacheLayout.configuration])
         let attributes = try onFiles(folder.fileSystem.attributes(of: name, in: folder.descriptor))
-        if let loaded = loaded.withLock({ $0 }), loaded.attributes == attributes {
+        if let loaded = loaded.withLock({ $0 }), loaded.of == attributes {
             return loaded.configuration
         }
         let configuration = try contents(of: name).map(Self.decode) ?? CacheConfiguration()
-        loaded.withLock { $0 = Loaded(configuration: configuration, attributes: attributes) }
+        loaded.withLock { $0 = (configuration, attributes) }
         return configuration
     }
 

@@ -2,9 +2,9 @@ internal import PrefetchItemFormat
 
 /// Chooses which files to evict when space is needed.
 ///
-/// A policy keeps its state in the catalog, so that all processes share it and it outlives them: an item's position in
-/// the order of use, `lastUse`, which is assigned when the item is stored and again with each use. Under every policy, kept
-/// partials come first, then quarantined files, then items by ascending priority.
+/// A policy chooses by what the catalog knows, which all processes share and which outlives them: among it an item's
+/// position in the order of use, `lastUse`, which is assigned when the item is stored and again with each use. Under every
+/// policy, kept partials come first, then quarantined files, then items by ascending priority.
 protocol EvictionPolicy {
     /// What an item is worth that is about to be stored, on the scale of ``Victim/worth``; `nil` if the policy does not
     /// weigh it.

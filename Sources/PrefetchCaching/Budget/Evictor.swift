@@ -9,44 +9,35 @@ internal import Synchronization
 /// Files are unlinked first and their rows deleted second, so that eviction works with no byte free. Every step of the
 /// loop deletes a row or skips it for good: an item that cannot be removed, or is being read, does not stall eviction,
 /// and one that is already gone only loses its row.
-final class Evictor: BudgetKeeping {
+final class Evictor: Sendable {
     private static let batch = 256
     /// A generous bound on what a full volume needs for the journal of one transaction.
     private static let emergencyBytes: Int64 = 1 << 20
 
-    /// Where policy and ceiling come from.
-    enum Rules: Sendable {
-        /// From the configuration, and from what the volume can spare.
-        case following(VolumeWatch)
-        /// One policy, and no ceiling.
-        case fixed(EvictionPolicyChoice)
-    }
-
     let files: any CatalogedFiles
-    private let rules: Rules
+    private let watch: VolumeWatch?
+    private let fixed: EvictionPolicyChoice
     let history: History
     let environment: CacheEnvironment
     private let events: EventHub
     private let unreported = UnfairMutex<[CacheEvent]>([])
 
+    /// - Parameters:
+    ///   - watch: Where policy and ceiling come from; `nil` for a fixed policy and no ceiling.
     init(
-        files: any CatalogedFiles, rules: Rules, history: History, environment: CacheEnvironment,
-        events: EventHub
+        files: any CatalogedFiles, following watch: VolumeWatch?, fixed: EvictionPolicyChoice = .lru,
+        history: History, environment: CacheEnvironment, events: EventHub
     ) {
         self.files = files
-        self.rules = rules
+        self.watch = watch
+        self.fixed = fixed
         self.history = history
         self.environment = environment
         self.events = events
     }
 
     /// The policy in force.
-    var choice: EvictionPolicyChoice {
-        switch rules {
-        case .following(let watch): watch.configuration.lastKnown.evictionPolicy
-        case .fixed(let choice): choice
-        }
-    }
+    var choice: EvictionPolicyChoice { watch?.configuration.lastKnown.evictionPolicy ?? fixed }
 
     /// The policy in force, for one eviction.
     var policy: any EvictionPolicy {
@@ -56,6 +47,7 @@ final class Evictor: BudgetKeeping {
         }
     }
 
+    /// Makes sure that the tables are as the policy in force needs them.
     func prepare(_ transaction: CatalogTransaction) throws {
         if choice == .value { try transaction.indexSources(true) }
     }
@@ -65,10 +57,8 @@ final class Evictor: BudgetKeeping {
         if choice != .value { try transaction.indexSources(false) }
     }
 
-    func ceiling(_ transaction: CatalogTransaction) -> Int64? {
-        guard case .following(let watch) = rules else { return nil }
-        return watch.ceiling(transaction)
-    }
+    /// The most that all files may be charged now, in bytes, or `nil` if unknown.
+    func ceiling(_ transaction: CatalogTransaction) -> Int64? { watch?.ceiling(transaction) }
 
     /// The running totals of one call.
     struct Tally {
@@ -96,67 +86,25 @@ final class Evictor: BudgetKeeping {
         }
     }
 
-    func evict(atLeast bytes: Int64, from transaction: CatalogTransaction) throws -> Int64 {
-        try evict(atLeast: bytes, because: .budget, from: transaction)
-    }
-
     /// Evicts until at least `bytes` were freed, or nothing more can be evicted.
     ///
     /// - Returns: The freed bytes, as `measure` counts them.
     func evict(
-        atLeast bytes: Int64, measuredBy measure: EvictionMeasure = .charge, because reason: Departure,
-        from transaction: CatalogTransaction
+        atLeast bytes: Int64, measuredBy measure: EvictionMeasure = .charge,
+        because reason: Departure = .budget, from transaction: CatalogTransaction
     ) throws -> Int64 {
         guard bytes > 0 else { return 0 }
         var tally = Tally(measure, because: reason)
         try evictExpired(atLeast: bytes, &tally, from: transaction)
-
-        let policy = policy
-        var passedOver: Set<KeyHash> = []
-        var limit = 1
-        while tally.freed < bytes {
-            let victims = try policy.victims(atMost: limit, passingOver: passedOver, in: transaction)
-            guard !victims.isEmpty else { break }
-            let batch = try evict(victims, atLeast: bytes, &tally, from: transaction)
-            passedOver.formUnion(batch.left.map(\.hash))
-            limit = min(limit * 4, Self.batch)
+        try offerInOrder(from: transaction, while: { tally.freed < bytes }) { victims in
+            try evict(victims, atLeast: bytes, &tally, from: transaction).left
         }
         return tally.freed
     }
 
-    /// Evicts until at least `bytes` charged bytes were freed, or evicts nothing when that is impossible.
-    ///
-    func makeRoom(_ bytes: Int64, for newcomer: Newcomer, from transaction: CatalogTransaction) throws
-        -> RoomMade
-    {
-        try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction).make(bytes)
-    }
-
-    /// Evicts up to `bytes` charged bytes of what gives way to a newcomer.
-    ///
-    /// - Returns: The freed bytes; with the last item they may be more.
-    @discardableResult
-    func makeSomeRoom(_ bytes: Int64, for newcomer: Newcomer, from transaction: CatalogTransaction) throws
-        -> Int64
-    {
-        try RoomForRequest(
-            self, choosing: policy, .charge, for: newcomer, isPartial: true, in: transaction
-        ).make(bytes).freed
-    }
-
-    /// Returns how many of `bytes` charged bytes could be evicted for a newcomer. Evicts nothing.
-    func attainable(_ bytes: Int64, for newcomer: Newcomer, in transaction: CatalogTransaction) throws
-        -> RoomMade
-    {
-        try transaction.rollingBack {
-            try RoomForRequest(self, choosing: policy, .charge, for: newcomer, in: transaction).preview(bytes)
-        }
-    }
-
-    /// Returns how much of `bytes` of the volume eviction could free now. Only reads the catalog.
+    /// Returns how much of `bytes` of the volume eviction could free now. Evicts nothing.
     func attainable(_ bytes: Int64, in transaction: CatalogTransaction) throws -> Int64 {
-        // The order does not matter here, and this policy changes no state.
-        try RoomForRequest(self, choosing: InOrder(), .blocks, in: transaction).attainable(bytes)
+        try RoomForRequest(self, in: transaction).preview(bytes).attainable ?? bytes
     }
 
     /// Evicts expired items and partials.
@@ -167,30 +115,51 @@ final class Evictor: BudgetKeeping {
 
     func evictExpired(atLeast bytes: Int64, _ tally: inout Tally, from transaction: CatalogTransaction) throws
     {
-        let now = environment.now()
-        var passedOver = 0
-        while tally.freed < bytes {
-            let victims = try transaction.expiredVictims(at: now, atMost: Self.batch, passingOver: passedOver)
-            guard !victims.isEmpty else { break }
-            passedOver += try evict(
-                victims, atLeast: bytes, &tally, because: .expired, from: transaction
-            ).left.count
+        try offerExpired(from: transaction, while: { tally.freed < bytes }) { victims in
+            try evict(victims, atLeast: bytes, &tally, because: .expired, from: transaction).left
         }
     }
 
-    /// What became of some victims, as far as they were needed.
-    private struct Batch {
-        var gone: [Victim] = []
-        /// Leased, or could not be removed.
-        var left: [Victim] = []
+    /// Offers the files that have expired, as long as more are wanted.
+    ///
+    /// - Parameter offer: Takes the next ones, and returns those that stay.
+    private func offerExpired(
+        from transaction: CatalogTransaction, while isWanted: () -> Bool,
+        _ offer: ([Victim]) throws -> [Victim]
+    ) throws {
+        let now = environment.now()
+        var passedOver = 0
+        while isWanted() {
+            let victims = try transaction.expiredVictims(at: now, atMost: Self.batch, passingOver: passedOver)
+            guard !victims.isEmpty else { break }
+            passedOver += try offer(victims).count
+        }
+    }
+
+    /// As ``offerExpired(from:while:_:)``, for all files in the order of the policy.
+    private func offerInOrder(
+        from transaction: CatalogTransaction, while isWanted: () -> Bool,
+        _ offer: ([Victim]) throws -> [Victim]
+    ) throws {
+        let policy = policy
+        var passedOver: Set<KeyHash> = []
+        var limit = 1
+        while isWanted() {
+            let victims = try policy.victims(atMost: limit, passingOver: passedOver, in: transaction)
+            guard !victims.isEmpty else { break }
+            passedOver.formUnion(try offer(victims).lazy.map(\.hash))
+            limit = min(limit * 4, Self.batch)
+        }
     }
 
     /// Evicts victims in their order until they suffice for `bytes`, together with what was freed before.
+    ///
+    /// - Returns: Those that are gone, and those that are leased or could not be removed.
     private func evict(
         _ victims: [Victim], atLeast bytes: Int64, _ tally: inout Tally, because reason: Departure? = nil,
         from transaction: CatalogTransaction
-    ) throws -> Batch {
-        var batch = Batch()
+    ) throws -> (gone: [Victim], left: [Victim]) {
+        var (gone, left): ([Victim], [Victim]) = ([], [])
         var rest = victims[...]
         while tally.freed < bytes, !rest.isEmpty {
             let chosen = Array(tally.part(of: rest, for: bytes))
@@ -200,13 +169,13 @@ final class Evictor: BudgetKeeping {
                 if let removal = removal(of: victim, result) {
                     removals.append((victim, removal))
                 } else {
-                    batch.left.append(victim)
+                    left.append(victim)
                 }
             }
             try forget(removals, &tally, because: reason, in: transaction)
-            batch.gone += removals.map(\.0)
+            gone += removals.map(\.0)
         }
-        return batch
+        return (gone, left)
     }
 
     /// - Returns: How the file has gone; `nil` if it is left.
@@ -255,6 +224,9 @@ final class Evictor: BudgetKeeping {
         }
     }
 
+    /// Unlinks a few of the least recently used items, and leaves their rows to the next transaction.
+    ///
+    /// - Returns: The items that were unlinked.
     func unlinkLeastRecentlyUsed(from transaction: CatalogTransaction) throws -> [KeyHash] {
         var unlinked: [KeyHash] = []
         var tally = Tally(.charge, because: .budget)
@@ -284,6 +256,7 @@ final class Evictor: BudgetKeeping {
             "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
     }
 
+    /// Sends the events of evictions. Called after the transaction, whether it succeeded or not: the files are gone.
     func reportEvictions() {
         let unreported = unreported.withLock { unreported in
             defer { unreported = [] }
@@ -328,22 +301,32 @@ extension Evictor {
         guard wanted > 0 else { return [] }
         var tally = Tally(.charge, because: .request)
         var evicted: [EvictedFile] = []
-        // Choosing changes the policy's state, which is correct only if the victims are removed.
-        try transaction.tentatively {
-            try forEachBatch(request, transaction) { victims in
-                guard tally.freed < wanted else { return nil }
-                if isDryRun {
-                    for victim in victims where try tally.freed < wanted && isRemovable(victim) {
-                        tally.count(victim, .removed)
-                        evicted.append(EvictedFile(victim))
-                    }
-                    return victims
-                }
+        // Those that a dry run has seen: what has expired is in the order of the policy as well.
+        var seen: Set<KeyHash> = []
+        func isWanted() -> Bool { tally.freed < wanted }
+        func offer(_ victims: [Victim]) throws -> [Victim] {
+            guard isDryRun else {
                 let batch = try evict(victims, atLeast: wanted, &tally, from: transaction)
                 evicted += batch.gone.map(EvictedFile.init)
                 return batch.left
             }
-            return !isDryRun
+            for victim in victims
+            where try isWanted() && seen.insert(victim.hash).inserted && isRemovable(victim) {
+                tally.count(victim, .removed)
+                evicted.append(EvictedFile(victim))
+            }
+            return victims
+        }
+        if request.isGeneral {
+            try offerExpired(from: transaction, while: isWanted, offer)
+            try offerInOrder(from: transaction, while: isWanted, offer)
+        } else {
+            var rest = try transaction.items(
+                ofSource: request.source, storedBefore: request.storedBeforeMilliseconds)[...]
+            while isWanted(), !rest.isEmpty {
+                _ = try offer(Array(rest.prefix(Self.batch)))
+                rest = rest.dropFirst(Self.batch)
+            }
         }
         return evicted
     }
@@ -367,40 +350,6 @@ extension Evictor {
                     try transaction.itemBytes()
                 }
             return max(0, charged - count.bytes)
-        }
-    }
-
-    /// - Parameter offer: Takes the next candidates, and returns those that stay; `nil` to be offered no more.
-    private func forEachBatch(
-        _ request: EvictionRequest, _ transaction: CatalogTransaction,
-        _ offer: ([Victim]) throws -> [Victim]?
-    ) throws {
-        /// Returns whether to go on.
-        func offerAll(_ victims: [Victim]) throws -> Bool {
-            for start in stride(from: 0, to: victims.count, by: Self.batch) {
-                let end = min(start + Self.batch, victims.count)
-                guard try offer(Array(victims[start..<end])) != nil else { return false }
-            }
-            return true
-        }
-        guard request.isGeneral else {
-            _ = try offerAll(
-                transaction.items(
-                    ofSource: request.source, storedBefore: request.storedBeforeMilliseconds))
-            return
-        }
-        let outdated = try transaction.expiredVictims(at: environment.now(), atMost: .max, passingOver: 0)
-        guard try offerAll(outdated) else { return }
-        let expired = Set(outdated.map(\.hash))
-        let policy = policy
-        var passedOver: Set<KeyHash> = []
-        while true {
-            var victims = try policy.victims(atMost: Self.batch, passingOver: passedOver, in: transaction)
-            guard !victims.isEmpty else { return }
-            passedOver.formUnion(victims.lazy.map(\.hash).filter(expired.contains))
-            victims.removeAll { expired.contains($0.hash) }
-            guard let left = try offer(victims) else { return }
-            passedOver.formUnion(left.lazy.map(\.hash))
         }
     }
 }

@@ -91,7 +91,7 @@ extension Admission {
     /// - Returns: Whether that much was evicted; otherwise nothing was.
     private func evict(_ bytes: Int64) throws(CacheError) -> Bool {
         let made = try givingUpAllowance(makingRoom: true) { transaction in
-            try RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: transaction).make(bytes)
+            try RoomForRequest(evictor, in: transaction).make(bytes)
         }
         guard made.attainable == nil else { return false }
         _ = try watch.availableAfterSync()
@@ -144,7 +144,7 @@ extension Admission {
         var lacking: Int64 = 0
         while try free.isBelow(wanted - lacking) {
             let before = free.count
-            let room = RoomForRequest(evictor, choosing: evictor.policy, .blocks, in: transaction)
+            let room = RoomForRequest(evictor, in: transaction)
             var noted: Int64 = 0
             let made = try room.make(wanted - before, step: Self.reliefStep) { freed in
                 // As under pressure: once unlinking frees nothing, the rest is kept.

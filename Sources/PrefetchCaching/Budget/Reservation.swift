@@ -16,17 +16,11 @@ extension Refusal {
     ///
     /// - Throws: Any other error.
     init(_ error: any Error) throws(CacheError) {
-        let failure: CacheError
-        switch error {
-        case let refused as Refused:
+        if let refused = error as? Refused {
             self = refused.refusal
             return
-        case let error as CacheError: failure = error
-        case let error as FileSystemError: failure = .fileSystem(error)
-        case ItemFormatError.fileSystem(let error): failure = .fileSystem(error)
-        case let error as ItemFormatError: failure = .item(error)
-        default: failure = .database(name: "catalog", message: "\(error)")
         }
+        let failure = CacheError(error, ofDatabase: "catalog")
         guard failure.isOutOfSpace else { throw failure }
         self = .full
     }

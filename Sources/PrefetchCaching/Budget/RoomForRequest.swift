@@ -13,11 +13,6 @@ final class RoomForRequest {
     static let mostClaims = 64
     private static let largestBatch = 1024
 
-    private struct Found {
-        let victim: Victim
-        let claim: Claim?
-    }
-
     private let evictor: Evictor
     private let policy: any EvictionPolicy
     private let measure: EvictionMeasure
@@ -27,7 +22,7 @@ final class RoomForRequest {
     private let transaction: CatalogTransaction
     private var tally: Evictor.Tally
     /// The victims in order. Those before `next` have been removed.
-    private var found: [Found] = []
+    private var found: [(victim: Victim, claim: Claim?)] = []
     private var next = 0
     /// The end of those that were listed before the first of them is removed.
     private var listed = 0
@@ -55,16 +50,17 @@ final class RoomForRequest {
     private var isHeldForNow = false
 
     /// - Parameters:
-    ///   - policy: Chooses the victims. It may change its state in the catalog.
-    ///   - newcomer: Only what gives way to it is evicted; `nil` for no limit.
+    ///   - newcomer: Only what gives way to it is evicted, and bytes are charged bytes; `nil` for no limit, and bytes of the
+    ///     volume.
     ///   - isPartial: Whether to evict what there is when it does not suffice.
     init(
-        _ evictor: Evictor, choosing policy: any EvictionPolicy, _ measure: EvictionMeasure,
-        for newcomer: Newcomer? = nil, isPartial: Bool = false, in transaction: CatalogTransaction
+        _ evictor: Evictor, for newcomer: Newcomer? = nil, isPartial: Bool = false,
+        in transaction: CatalogTransaction
     ) {
         self.evictor = evictor
+        let policy = evictor.policy
         self.policy = policy
-        self.measure = measure
+        measure = newcomer == nil ? .blocks : .charge
         self.newcomer = newcomer
         worthOfNewcomer = newcomer.flatMap { policy.worth(of: $0) }
         self.isPartial = isPartial
@@ -99,30 +95,18 @@ final class RoomForRequest {
             obstacle: isPossible ? nil : obstacle, isOutweighed: !isPossible && isOutweighed)
     }
 
-    /// Returns what ``make(_:step:whileHelping:)`` would, except that nothing is freed. Changes only the state of the
-    /// policy.
+    /// Returns what ``make(_:step:whileHelping:)`` would, except that nothing is freed.
     func preview(_ bytes: Int64) throws -> RoomMade {
         guard bytes > 0 else { return RoomMade(freed: 0, attainable: nil) }
-        let attainable = try attainable(bytes)
+        defer { releaseClaims() }
+        try look(for: bytes)
         return RoomMade(
-            freed: 0, attainable: attainable >= bytes ? nil : attainable, obstacle: obstacle,
+            freed: 0, attainable: attainableBytes >= bytes ? nil : attainableBytes, obstacle: obstacle,
             isOutweighed: isOutweighed)
     }
 
-    /// Returns the most that could be freed when `bytes` are wanted. Changes only the state of the policy.
-    func attainable(_ bytes: Int64) throws -> Int64 {
-        defer { releaseClaims() }
-        try look(for: bytes)
-        return attainableBytes
-    }
-
     private func releaseClaims() {
-        for found in found[next...] {
-            if let claim = found.claim { evictor.files.release(claim) }
-        }
-        found = []
-        next = 0
-        listed = 0
+        for case let claim? in found[next...].map(\.claim) { evictor.files.release(claim) }
     }
 
     /// Finds victims until they suffice, together with what was freed before.
@@ -130,11 +114,7 @@ final class RoomForRequest {
     /// - Returns: Whether they do.
     private func find(_ bytes: Int64) throws -> Bool {
         if tally.freed + foundBytes >= bytes { return true }
-        try transaction.tentatively {
-            try look(for: bytes - tally.freed)
-            // A policy changes its state while it chooses, which is right only if the victims are removed.
-            return isPartial || tally.freed + foundBytes + goneBytes >= bytes
-        }
+        try look(for: bytes - tally.freed)
         try forgetGone()
         return tally.freed + foundBytes >= bytes
     }
@@ -197,9 +177,7 @@ final class RoomForRequest {
         if position > turn.position {
             while let last = turn.round.last(before: endOfRound, after: turn.position) {
                 endOfRound = last.position
-                if let found = try transaction.weighedItem(last.hash)?.victim,
-                    found.priority <= newcomer.priority
-                {
+                if let found = try transaction.victim(last.hash), found.priority <= newcomer.priority {
                     foundInRound.insert(found.hash)
                     return found
                 }
@@ -224,7 +202,7 @@ final class RoomForRequest {
             case .claimed(let claim):
                 let isKept = found.count - next < Self.mostClaims
                 if !isKept { evictor.files.release(claim) }
-                found.append(Found(victim: victim, claim: isKept ? claim : nil))
+                found.append((victim, isKept ? claim : nil))
                 foundBytes += measure.bytes(of: victim)
             }
         } catch {
@@ -253,7 +231,7 @@ final class RoomForRequest {
             evictor.files.willRemove(found[next...].lazy.map(\.victim))
             listed = found.count
         }
-        let (victim, claim) = (found[next].victim, found[next].claim)
+        let (victim, claim) = found[next]
         next += 1
         defer { if let claim { evictor.files.release(claim) } }
         foundBytes -= measure.bytes(of: victim)

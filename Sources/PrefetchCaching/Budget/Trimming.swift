@@ -79,7 +79,8 @@ extension Admission {
         // What stores have written since the volume was measured is not what this step fails to free.
         return try watch.noting(transaction, from: watch.available()) {
             let step = min(excess, Self.bytesPerTrimStep)
-            return try evictor.makeSomeRoom(step, for: newcomer, from: transaction) < step || step == excess
+            let room = RoomForRequest(evictor, for: newcomer, isPartial: true, in: transaction)
+            return try room.make(step).freed < step || step == excess
         }
     }
 

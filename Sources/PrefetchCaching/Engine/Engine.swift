@@ -95,15 +95,13 @@ final class Engine: Sendable {
         promotedKeys = PromotedKeys(self.ledger)
         history = History(in: self.ledger.database, environment, promotedKeys: promotedKeys)
         evictor = Evictor(
-            files: cataloged, rules: .following(watch), history: history, environment: environment,
-            events: events)
+            files: cataloged, following: watch, history: history, environment: environment, events: events)
         catalog = Catalog(
             folders: folders, environment: environment,
             reconciler: ItemReconciler(
                 folders: folders, environment: environment, codecs: codecs, charge: charge,
                 quarantine: quarantine),
-            files: cataloged, budget: evictor, session: session, events: events,
-            history: history)
+            budget: evictor, session: session, events: events, history: history)
         admission = Admission(catalog: catalog, evictor: evictor, watch: watch)
         destinations = Destinations(
             support: support, coordinator: environment.coordinator ?? Self.platformCoordinator)

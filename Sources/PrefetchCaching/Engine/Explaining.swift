@@ -16,33 +16,27 @@ extension Engine {
     func evictionOutlook(of key: ItemKey) throws(CacheError) -> EvictionOutlook? {
         guard try isCached(key.hash) else { return nil }
         let knowledge = history.knowledge()
-        return try catalog.simulating { transaction in
-            try evictor.prepare(transaction)
+        return try catalog.reading { transaction in
             guard let item = try transaction.item(key) else { return nil }
-            // Choosing changes the state of some policies.
-            let (before, isFound) = try transaction.rollingBack {
-                let policy = evictor.policy
-                var before: [Victim] = []
-                var seen: Set<KeyHash> = []
-                while before.count < Self.reach {
-                    let victims = try policy.victims(atMost: 256, passingOver: seen, in: transaction)
-                    guard !victims.isEmpty else { break }
-                    if let place = victims.firstIndex(where: { $0.hash == key.hash }) {
-                        return (before + victims[..<place], true)
-                    }
-                    before += victims
-                    seen.formUnion(victims.map(\.hash))
-                }
-                return (before, false)
+            let policy = evictor.policy
+            var before: [Victim] = []
+            var seen: Set<KeyHash> = []
+            var place: Int?
+            while place == nil, before.count < Self.reach {
+                let victims = try policy.victims(atMost: 256, passingOver: seen, in: transaction)
+                guard !victims.isEmpty else { break }
+                place = victims.firstIndex { $0.hash == key.hash }
+                before += victims.prefix(place ?? victims.count)
+                seen.formUnion(victims.map(\.hash))
             }
-            let weighed = try transaction.weighedItem(key.hash)
+            let victim = try transaction.victim(key.hash)
             return EvictionOutlook(
                 item: item, policy: evictor.choice, filesBefore: before.count,
-                bytesBefore: before.reduce(0) { $0 + $1.chargedBytes }, isFarBack: !isFound,
+                bytesBefore: before.reduce(0) { $0 + $1.chargedBytes }, isFarBack: place == nil,
                 freeBytes: try CapacityReport(admission.watch.preview(transaction), transaction).freeBytes,
-                isLeased: try weighed.map { try !evictor.isRemovable($0.victim) } ?? false,
+                isLeased: try victim.map { try !evictor.isRemovable($0) } ?? false,
                 chance: knowledge.chance(
-                    ofSource: item.source, age: weighed?.age(at: environment.now()) ?? 0),
+                    ofSource: item.source, age: victim?.age(at: environment.now()) ?? 0),
                 source: knowledge.outlook(of: item.source))
         }
     }

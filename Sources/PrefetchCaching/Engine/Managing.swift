@@ -43,10 +43,7 @@ extension Engine {
     /// - Parameter isDryRun: If `true`, only reports what would be evicted.
     func evict(_ request: EvictionRequest, isDryRun: Bool) throws(CacheError) -> [EvictedFile] {
         guard !isDryRun else {
-            return try catalog.simulating { transaction in
-                try evictor.prepare(transaction)
-                return try evictor.evict(request, isDryRun: true, from: transaction)
-            }
+            return try catalog.reading { try evictor.evict(request, isDryRun: true, from: $0) }
         }
         return try evicting(orNothing: []) { () throws(CacheError) in
             try catalog.transaction(makingRoom: true) { transaction in

@@ -127,12 +127,13 @@ extension Catalog {
         var held = try WriterSession.bounds(in: folders.current.incoming)
         // One that had its file but not yet the lock may be both.
         for leftover in swept.leftovers { held[leftover.session, default: 0] += leftover.bytes }
-        for (session, bytes) in held { try transaction.addWriter(session, holding: bytes) }
+        for (session, bytes) in held { try transaction.addWriterIfMissing(session, holding: bytes) }
         try reenter(transaction)
         try transaction.setBlockSize(reconciler.charge.blockSize)
         transaction.changes.isRebuilding = true
         defer { transaction.changes.isRebuilding = false }
-        let found = try reconciler.fill(transaction, ordering: .byStoreTime)
+        let found = try reconciler.fill(transaction)
+        try transaction.renumber()
         history.balance(with: try transaction.sources())
         return found
     }
@@ -219,8 +220,7 @@ extension Catalog {
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         } catch {
             guard error.isHardLinked else { throw error }
-            // Another process may have removed it already.
-            if try CatalogFile.hasExtraHardLinks(in: root) { try CatalogFile.remove(in: root) }
+            try CatalogFile.remove(in: root)
             return try root.requireDatabasePlace(CacheLayout.catalog, at: rootPath)
         }
     }
@@ -245,11 +245,7 @@ extension Catalog {
         let leftovers = Set(try WriterSession.sweep(incoming).leftovers.map(\.session))
         let reclaimed = dead.filter { !leftovers.contains($0) }
         guard !reclaimed.isEmpty else { return [] }
-        if let intents {
-            try reconciler.fill(transaction, only: intents)
-        } else {
-            _ = try reconciler.fill(transaction, ordering: .mostRecent)
-        }
+        try reconciler.fill(transaction, only: intents)
         for session in reclaimed { try transaction.deleteWriter(session) }
         return reclaimed
     }

@@ -14,8 +14,7 @@ final class Catalog: Sendable {
     let folders: CacheFolders
     let environment: CacheEnvironment
     let reconciler: ItemReconciler
-    let files: any CatalogedFiles
-    let budget: any BudgetKeeping
+    let budget: Evictor
     let session: WriterSession
     let events: EventHub
     let history: History
@@ -44,14 +43,12 @@ final class Catalog: Sendable {
     }
 
     init(
-        folders: CacheFolders, environment: CacheEnvironment, reconciler: ItemReconciler,
-        files: any CatalogedFiles,
-        budget: any BudgetKeeping, session: WriterSession, events: EventHub, history: History
+        folders: CacheFolders, environment: CacheEnvironment, reconciler: ItemReconciler, budget: Evictor,
+        session: WriterSession, events: EventHub, history: History
     ) {
         self.folders = folders
         self.environment = environment
         self.reconciler = reconciler
-        self.files = files
         self.budget = budget
         self.session = session
         self.events = events
@@ -59,6 +56,7 @@ final class Catalog: Sendable {
     }
 
     var patience: Patience { folders.patience }
+    var files: any CatalogedFiles { budget.files }
 
     /// Reads or changes the state in memory.
     func inMemory<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
@@ -263,19 +261,22 @@ final class Catalog: Sendable {
         return try run(makingRoom: false, isReading: true) { file in try file.read(body) }
     }
 
-    /// Runs `body` and undoes its changes. Pending ones are written first, as by ``reading(includingPending:_:)``.
-    func simulating<Result>(_ body: (CatalogTransaction) throws -> Result) throws(CacheError) -> Result {
-        if inMemory({ !$0.pending.isEmpty }) { try reading { _ in } }
-        return try run(makingRoom: false, isReading: true) { file in try file.simulate(body) }
-    }
-
     /// Runs `body` on the open file and, when that fails, on a new one. Repeats, since the system or another process
     /// may remove that one as well.
     private func run<Result>(
         makingRoom: Bool, isReading: Bool = false, _ body: (CatalogFile) throws -> Result
     ) throws(CacheError) -> Result {
         var hasFreed = false
-        var attempts = CatalogFile.Attempts()
+        // With a new file, because there was none or it was unusable.
+        var rebuilds = (0..<8).makeIterator()
+        // Many, each after a pause: the system may take the next file before it is filled.
+        var losses = (0..<200).makeIterator()
+        func goesOnAfterLoss() -> Bool {
+            guard let loss = losses.next() else { return false }
+            // Short: each time it may be there for a moment.
+            Patience.pause(min(loss, 10))
+            return true
+        }
         while true {
             var identity: FileAttributes.Identity?
             do {
@@ -285,10 +286,10 @@ final class Catalog: Sendable {
             } catch let error as CacheError {
                 throw error
             } catch is CatalogFile.WasReplaced {
-                guard attempts.goesOnAfterLoss() else {
+                guard goesOnAfterLoss() else {
                     throw .database(name: "catalog", message: "the file is replaced again and again")
                 }
-            } catch let error as CatalogFile.Unusable where attempts.goesOnAfterRebuild() {
+            } catch let error as CatalogFile.Unusable where rebuilds.next() != nil {
                 // Retried, since another process may replace the file again.
                 environment.logger.info("The catalog is being rebuilt.", metadata: ["reason": "\(error)"])
                 try discard(identity)
@@ -298,10 +299,10 @@ final class Catalog: Sendable {
                 } else if let error = unwritable(error) {
                     throw .fileSystem(error)
                 } else if try wasLost(identity, error) {
-                    guard attempts.goesOnAfterLoss() else { throw CatalogFile.wrapped(error, in: folders) }
+                    guard goesOnAfterLoss() else { throw CatalogFile.wrapped(error, in: folders) }
                 } else if CatalogFile.isFaultOfTheFile(error)
                     || identity == nil && CatalogFile.isAboutNames(error),
-                    attempts.goesOnAfterRebuild()
+                    rebuilds.next() != nil
                 {
                     // Without an identity there was no file, and none could be created.
                     environment.logger.warning(
@@ -368,13 +369,13 @@ final class Catalog: Sendable {
 
 /// The changes that the rest of the engine reports. They are kept in memory until the next transaction.
 extension Catalog {
-    /// Notes that an item was published, for which `reserved` bytes were held.
+    /// Notes that an item was published, or a partial is kept whose writer has ended, for which `reserved` bytes were held.
     ///
     /// - Parameter place: Where it was listed before.
-    func noteStored(_ row: CatalogRow, reserved: Int64, at place: WriteIntents.Place?) {
+    func noteStored(_ row: CatalogRow, reserved: Int64, at place: WriteIntents.Place? = nil) {
         inMemory { state in
             state.pending.listed(at: place)
-            // An unrecorded item of the same key was replaced with its file.
+            // An unrecorded file of the same key was replaced.
             state.refund(row.hash)
             state.allowance.spend(row.chargedBytes, reserved: reserved)
             state.pending.stored(row)
@@ -426,21 +427,8 @@ extension Catalog {
         }
     }
 
-    /// Notes that a partial is kept, for which `reserved` bytes were held, and that its writer has ended.
-    func noteKept(_ row: CatalogRow, reserved: Int64) {
-        inMemory { state in
-            state.refund(row.hash)
-            state.allowance.spend(row.chargedBytes, reserved: reserved)
-            state.pending.stored(row)
-        }
-    }
-
     /// Notes that an item was opened, which makes the partial of its key useless.
-    func notePromoted(_ hash: KeyHash) {
-        inMemory { state in
-            state.pending.opened(hash)
-        }
-    }
+    func notePromoted(_ hash: KeyHash) { inMemory { $0.pending.opened(hash) } }
 
     /// Notes that a kept partial is gone, or is about to be covered by its writer's allowance.
     func notePartialGone(_ hash: KeyHash, at place: WriteIntents.Place? = nil) {

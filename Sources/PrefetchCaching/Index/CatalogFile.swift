@@ -47,10 +47,8 @@ struct CatalogFile: Sendable {
         self.history = history
         var configuration = Configuration()
         configuration.label = "PrefetchCache.catalog"
-        configuration.readonly = isReadOnly
         configuration.busyMode = .callback(patience.busyCallback())
         configuration.prepareDatabase { database in
-            if isReadOnly { return try Self.requireRollbackJournal(database) }
             // Pages can be released only if this was requested before the first one was written.
             if try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 {
                 try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
@@ -64,12 +62,33 @@ struct CatalogFile: Sendable {
                     PRAGMA temp_store = MEMORY;
                     """)
         }
-        queue = try .opened(root.databasePath(CacheLayout.catalog, at: path), configuration)
+        queue =
+            try isReadOnly
+            ? Self.view(in: root, at: path, isReadOnly: true, patience)
+            : .opened(root.databasePath(CacheLayout.catalog, at: path), configuration)
         guard let identity = try Self.identity(in: root),
             // Otherwise this is the identity of a file that has replaced the open one.
             !queue.unsafeRead(\.hasMoved)
         else { throw WasReplaced() }
         self.identity = identity
+    }
+
+    /// Opens the file as it is, whose location was just checked.
+    ///
+    /// - Parameter isReadOnly: Whether an unfinished transaction is left alone, so that nothing can be read, rather than
+    ///   rolled back.
+    static func view(
+        in root: Directory, at path: FilePath, isReadOnly: Bool, _ patience: Patience
+    ) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "PrefetchCache.catalog.view"
+        configuration.readonly = isReadOnly
+        configuration.busyMode = .callback(patience.busyCallback())
+        configuration.prepareDatabase { database in
+            try requireRollbackJournal(database)
+            if !isReadOnly { try undoUnfinished(database) }
+        }
+        return try .opened(root.databasePath(CacheLayout.catalog, at: path), configuration)
     }
 
     /// One in memory, for who only looks. It counts as current as long as what has its name on disk stays the same.
@@ -127,24 +146,6 @@ struct CatalogFile: Sendable {
         try queue.reading { try body(CatalogTransaction($0)) }
     }
 
-    /// Runs `body`, and undoes its changes: on a copy in memory if it makes any, so that not even a journal is written.
-    func simulate<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
-        try DatabaseQueue.lookingAgain {
-            try queue.read { database in
-                let transaction = CatalogTransaction(database)
-                do {
-                    return try transaction.rollingBack { try body(transaction) }
-                } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY {
-                    let (content, copy) = (try DatabaseBytes.image(of: database), try DatabaseQueue())
-                    return try copy.inDatabase { database in
-                        try DatabaseBytes.load(content, into: database)
-                        return try body(CatalogTransaction(database))
-                    }
-                }
-            }
-        }
-    }
-
     /// Runs `body` in a transaction that no other process can interleave with. If `body` requires the mark
     /// and there is none, the file is marked and `body` run again.
     func transaction<Result>(boot: String, _ body: (CatalogTransaction) throws -> Result) throws -> Result {
@@ -162,8 +163,9 @@ struct CatalogFile: Sendable {
     func durableTransaction<Result>(_ body: (CatalogTransaction) throws -> Result) throws -> Result {
         try queue.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
-            defer { restoreSynchronousOff(database) }
-            return try inTransaction(database, body)
+            let result = Swift.Result { try inTransaction(database, body) }
+            try database.execute(sql: "PRAGMA synchronous = OFF")
+            return try result.get()
         }
     }
 
@@ -171,14 +173,9 @@ struct CatalogFile: Sendable {
         _ database: Database, _ body: (CatalogTransaction) throws -> Result
     ) throws -> Result {
         do {
-            var result: Result?
             let transaction = CatalogTransaction(database)
-            try database.inTransaction(.immediate) {
-                result = try body(transaction)
-                return .commit
-            }
+            let result = try database.committing(.immediate) { try body(transaction) }
             history.record(transaction.changes)
-            guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
             return result
         } catch let error as DatabaseError {
             throw error.isOutOfSpace(in: database) ? DatabaseError(resultCode: .SQLITE_FULL) : error
@@ -189,19 +186,10 @@ struct CatalogFile: Sendable {
     /// flushed, once: if a power cut lost the mark but kept a later page, a torn file would pass for an intact one. The
     /// process that closes the file removes the mark, at any moment except within a transaction.
     static func requireMark(_ transaction: CatalogTransaction) throws {
-        guard try transaction.isMarked() else { throw Unmarked() }
+        guard try !transaction.marks().isEmpty else { throw Unmarked() }
     }
 
     private struct Unmarked: Error {}
-
-    private func restoreSynchronousOff(_ database: Database) {
-        do {
-            try database.execute(sql: "PRAGMA synchronous = OFF")
-        } catch {
-            // The only effect is that the file is flushed more often than necessary.
-            return
-        }
-    }
 
     /// Flushes the file to the device, and removes the mark.
     func flushToDevice() throws {
@@ -210,22 +198,9 @@ struct CatalogFile: Sendable {
 
     func close() throws { try queue.close() }
 
-    /// Whether the file or a side file has a second hard link.
-    static func hasExtraHardLinks(in root: Directory) throws(FileSystemError) -> Bool {
-        for name in [CacheLayout.catalog] + sideFiles {
-            let file = try root.fileSystem.attributes(of: FilePath(name), in: root.descriptor)
-            if let file, file.linkCount > 1 { return true }
-        }
-        return false
-    }
-
     static func remove(in root: Directory) throws(FileSystemError) {
         for name in [CacheLayout.catalog] + sideFiles {
-            do {
-                try root.fileSystem.unlink(FilePath(name), in: root.descriptor)
-            } catch {
-                guard error.isNotFound else { throw error }
-            }
+            try root.fileSystem.unlinkIfPresent(FilePath(name), in: root.descriptor)
         }
     }
 }
@@ -282,38 +257,11 @@ extension CatalogFile {
             return .fileSystem(error)
         }
         return switch error {
-        case let error as CacheError: error
-        case let error as FileSystemError: .fileSystem(error)
         case let error where isOutOfSpace(error):
             .fileSystem(FileSystemError("write", path: FilePath(CacheLayout.catalog), errno: .noSpace))
         case let error as DatabaseError where error.isBusy:
             .busy("catalog", [FilePath(CacheLayout.catalog)], in: folders.current.root)
-        default: .database(name: "catalog", message: "\(error)")
-        }
-    }
-}
-
-extension CatalogFile {
-    /// How often a transaction was tried again, and whether it may be once more.
-    struct Attempts {
-        private static let mostRebuilds = 8
-        /// Many, each after a pause: the system may take the next file before it is filled.
-        private static let mostLosses = 200
-        private var rebuilds = 0
-        private var losses = 0
-
-        /// With a new file, because there was none or it was unusable.
-        mutating func goesOnAfterRebuild() -> Bool {
-            rebuilds += 1
-            return rebuilds <= Self.mostRebuilds
-        }
-
-        /// Because the file was removed or replaced in the meantime.
-        mutating func goesOnAfterLoss() -> Bool {
-            // Short: each time it may be there for a moment.
-            Patience.pause(min(losses, 10))
-            losses += 1
-            return losses <= Self.mostLosses
+        default: CacheError(error, ofDatabase: "catalog")
         }
     }
 }

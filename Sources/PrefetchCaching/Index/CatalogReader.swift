@@ -19,63 +19,42 @@ struct CatalogView: Sendable {
     private let queue: DatabaseQueue
     private let folders: CacheFolders
 
-    /// - Throws: ``CacheError/fileSystem(_:)`` for anything that is not a file.
-    private static func open(in folders: CacheFolders) throws(CacheError) -> Finding {
-        let root = folders.current.root
-        do {
-            // Also where a folder is missing and nothing may make it.
-            guard try CatalogFile.identity(in: root) != nil else { return .missing }
-            let path = folders.areas.caches.pushing(CacheLayout.root)
-            let isReadOnly = root.isOnReadOnlyVolume
-            let isMissing = try root.requireDatabasePlace(CacheLayout.catalog, at: path) == nil
-            if isMissing { return .missing }
-            var configuration = Configuration()
-            configuration.label = "PrefetchCache.catalog.view"
-            configuration.busyMode = .callback(folders.patience.busyCallback())
-            configuration.readonly = isReadOnly
-            configuration.prepareDatabase { database in
-                try CatalogFile.requireRollbackJournal(database)
-                if !isReadOnly { try CatalogFile.undoUnfinished(database) }
-            }
-            let queue = try DatabaseQueue.opened(
-                root.databasePath(CacheLayout.catalog, at: path), configuration)
-            return .usable(CatalogView(queue: queue, folders: folders))
-        } catch let error as CatalogFile.Unusable {
-            return .unusable(error.description)
-        } catch let error as FileSystemError where error.isHardLinked {
-            return .unusable("it has a second name")
-        } catch {
-            guard CatalogFile.isFaultOfTheFile(error) else { throw CatalogFile.wrapped(error, in: folders) }
-            return .unusable("\(error)")
-        }
-    }
-
     /// What a row says about one file.
     struct Known: Sendable, Hashable {
+        let kind: CatalogRow.Kind
         let key: String
         /// Stored bytes: the length of the file.
         let storedBytes: Int64
+        let chargedBytes: Int64
 
-        /// `nil` for a damaged row, and for an item of a newer format.
-        var itemKey: ItemKey? {
-            do { return try ItemKey(key) } catch { return nil }
-        }
+        var itemKey: ItemKey? { ItemKey(inRow: key) }
     }
 
     /// - Parameter isThorough: Whether to check every page, and every index against its table, which takes seconds for
     ///   10⁶ items.
+    /// - Throws: ``CacheError/fileSystem(_:)`` for anything that is not a file.
     static func look(in folders: CacheFolders, isThorough: Bool = false) throws(CacheError) -> Finding {
-        let found = try open(in: folders)
-        guard case .usable(let view) = found else { return found }
+        let root = folders.current.root
+        let path = folders.areas.caches.pushing(CacheLayout.root)
         do {
-            let problem = try view.queue.reading { database -> String? in
+            // First, since where a folder is missing nothing may make it.
+            guard try CatalogFile.identity(in: root) != nil,
+                try root.requireDatabasePlace(CacheLayout.catalog, at: path) != nil
+            else { return .missing }
+            let queue = try CatalogFile.view(
+                in: root, at: path, isReadOnly: root.isOnReadOnlyVolume, folders.patience)
+            return try queue.reading { database -> Finding in
                 let version = try CatalogTransaction(database).version()
-                guard version == CatalogSchema.version else { return "it has version \(version)" }
-                guard isThorough else { return nil }
-                let check = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "no answer"
-                return check == "ok" ? nil : check
+                guard version == CatalogSchema.version else { return .unusable("it has version \(version)") }
+                let check =
+                    isThorough ? try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") : "ok"
+                guard check == "ok" else { return .unusable(check ?? "no answer") }
+                return .usable(CatalogView(queue: queue, folders: folders))
             }
-            return problem.map(Finding.unusable) ?? found
+        } catch let error as CatalogFile.Unusable {
+            return .unusable(error.description)
+        } catch let error as FileSystemError where error.isHardLinked {
+            return .unusable("it has a second name")
         } catch {
             // Busy or out of descriptors: the file itself is fine.
             guard CatalogFile.isFaultOfTheFile(error) else { throw CatalogFile.wrapped(error, in: folders) }
@@ -175,37 +154,33 @@ extension CatalogTransaction {
 
     /// What is known about the items whose hashes are in a range.
     func knownItems(_ range: ClosedRange<KeyHash>) throws -> [KeyHash: CatalogView.Known] {
+        // The plus keeps SQLite from using the index on the kind, which would scan almost all rows.
+        try known(
+            "+kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?", [range.lowerBound.data, range.upperBound.data])
+    }
+
+    /// What is known about the quarantined items and kept partials, by the hashes of their rows.
+    func knownBesidesItems() throws -> [KeyHash: CatalogView.Known] {
+        try known("kind IN (-2, 1, 2)", [])
+    }
+
+    private func known(_ condition: String, _ arguments: StatementArguments) throws
+        -> [KeyHash: CatalogView.Known]
+    {
         var known: [KeyHash: CatalogView.Known] = [:]
         let rows = try Row.fetchCursor(
             database.cachedStatement(
-                // The plus keeps SQLite from using the index on the kind, which would scan almost all rows.
-                sql: """
-                    SELECT hash, key, storedLength FROM item
-                    WHERE +kind BETWEEN -1 AND 0 AND hash BETWEEN ? AND ?
-                    """),
-            arguments: [range.lowerBound.data, range.upperBound.data])
+                sql: "SELECT hash, kind, key, storedLength, chargedLength FROM item WHERE \(condition)"),
+            arguments: arguments)
         while let row = try rows.next() {
-            guard let hash = KeyHash(data: try row.value(0)) else { continue }
-            known[hash] = CatalogView.Known(key: try row.value(1), storedBytes: try row.value(2))
+            guard let hash = KeyHash(data: try row.value(0)),
+                let kind = CatalogRow.Kind(rawValue: try row.value(1))
+            else { continue }
+            known[hash] = CatalogView.Known(
+                kind: kind, key: try row.value(2), storedBytes: try row.value(3),
+                chargedBytes: try row.value(4))
         }
         return known
-    }
-
-    /// The quarantined items and kept partials that are known, by the hashes of their rows.
-    func nonItemFiles() throws -> [KeyHash: CatalogRow.Kind] {
-        let rows = try Row.fetchAll(
-            database, sql: "SELECT hash, kind FROM item WHERE kind BETWEEN 1 AND 2")
-        return try rows.reduce(into: [:]) { known, row in
-            guard let hash = KeyHash(data: try row.value(0)) else { return }
-            known[hash] = CatalogRow.Kind(rawValue: try row.value(1))
-        }
-    }
-
-    /// The number of items, and the bytes of their contents.
-    func itemTotals() throws -> (items: Int, contentBytes: Int64) {
-        let row = try Row.fetchOne(
-            database, sql: "SELECT items, contentLength FROM total WHERE kind = 0")
-        return (try row?.value(0) ?? 0, try row?.value(1) ?? 0)
     }
 }
 
@@ -281,13 +256,7 @@ package struct CatalogSnapshot {
             let folder = path.pushing(CacheLayout.root)
             try root.requireDatabasePlace(CacheLayout.catalog, at: folder)
             defer { withExtendedLifetime(root) {} }
-            let file = root.databasePath(CacheLayout.catalog, at: folder)
-            var configuration = Configuration()
-            configuration.label = "PrefetchCache.catalog.snapshot"
-            configuration.readonly = true
-            configuration.busyMode = .callback(Patience().busyCallback())
-            configuration.prepareDatabase { try CatalogFile.requireRollbackJournal($0) }
-            let queue = try DatabaseQueue.opened(file, configuration)
+            let queue = try CatalogFile.view(in: root, at: folder, isReadOnly: true, Patience())
             let version = try queue.reading { database in
                 let version = try CatalogTransaction(database).version()
                 guard version == CatalogSchema.version else { return version }
@@ -302,7 +271,7 @@ package struct CatalogSnapshot {
         } catch is CatalogFile.Unusable {
             return nil
         } catch {
-            throw .database(name: "catalog", message: "\(error)")
+            throw CacheError(error, ofDatabase: "catalog")
         }
     }
 

@@ -65,12 +65,20 @@ struct Victim: Sendable {
     /// Charged bytes, which eviction frees.
     let chargedBytes: Int64
     let priority: Float
+    var source = ""
+    var lastUse: Int64 = 0
+    /// In milliseconds since 1970.
+    var storedAt: Int64 = 0
+    var isUsed = false
     /// What the policy makes of it, if it weighs items.
     var worth: Double?
 
-    var itemKey: ItemKey? {
-        do { return try ItemKey(key) } catch { return nil }
-    }
+    /// Milliseconds since it was stored; 0 for an item that was used before, which has shown its worth, whenever that was.
+    ///
+    /// - Parameter now: In milliseconds since 1970.
+    func age(at now: Int64) -> Int64 { isUsed ? 0 : max(0, now.subtractingOrMax(storedAt)) }
+
+    var itemKey: ItemKey? { ItemKey(inRow: key) }
 
     /// The hash of the key.
     var hashOfItem: KeyHash {
@@ -79,6 +87,13 @@ struct Victim: Sendable {
         case .quarantined: hash.inQuarantine
         case .item, .newerFormat: hash
         }
+    }
+}
+
+extension ItemKey {
+    /// - Returns: `nil` for a damaged row, and for what has no key there.
+    init?(inRow text: String) {
+        do { self = try ItemKey(text) } catch { return nil }
     }
 }
 

@@ -15,28 +15,6 @@ struct CatalogTransaction {
         self.database = database
     }
 
-    /// Rolls back what `body` changes unless it returns `true`.
-    func tentatively(_ body: () throws -> Bool) throws {
-        let count = changes.events.count
-        var isKept = false
-        defer { if !isKept { changes.forget(after: count) } }
-        try database.inSavepoint {
-            isKept = try body()
-            return isKept ? .commit : .rollback
-        }
-    }
-
-    /// Returns what `body` does, of which nothing stays.
-    func rollingBack<Result>(_ body: () throws -> Result) throws -> Result {
-        var result: Result?
-        try tentatively {
-            result = try body()
-            return false
-        }
-        guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
-        return result
-    }
-
     /// The rows that were changed through this connection since it was opened.
     var changeCount: Int { database.totalChangesCount }
 
@@ -63,18 +41,14 @@ final class RowChanges {
     /// Corrects the reasons of items that were found gone.
     func explain(_ whyGone: (KeyHash) -> Departure?) {
         for (index, event) in events.enumerated() {
-            guard case .left(.purged, let wasUsed) = event.kind else { continue }
-            do {
-                guard let reason = whyGone(try ItemKey(event.key).hash) else { continue }
-                events[index].kind = .left(reason, wasUsed: wasUsed)
-            } catch {
-                // A damaged row has no key.
-                continue
-            }
+            guard case .left(.purged, let wasUsed) = event.kind, let key = ItemKey(inRow: event.key),
+                let reason = whyGone(key.hash)
+            else { continue }
+            events[index].kind = .left(reason, wasUsed: wasUsed)
         }
     }
 
-    /// Drops what was noted after `count` events, since it was rolled back, or recorded before.
+    /// Drops what was noted after `count` events, since it was recorded before.
     func forget(after count: Int) { events.removeLast(events.count - count) }
 }
 
@@ -134,12 +108,12 @@ extension CatalogTransaction {
     ///   - lastUse: Its position in the order of use.
     ///   - reason: Why an item whose row it replaces is gone.
     func write(_ row: CatalogRow, lastUse: Int64, because reason: Departure = .replaced) throws {
-        try insert(row, lastUse: lastUse, "NOTHING")
+        try insert(row, lastUse: lastUse)
         if database.changesCount == 0 {
             let known = try departing(row.hash)
+            try change("DELETE FROM item WHERE hash = ?", [row.hash.data])
             try insert(
-                row, lastUse: lastUse, uses: known.flatMap { row.isVersion(of: $0) ? $0.uses : 0 } ?? 0,
-                Self.replacement)
+                row, lastUse: lastUse, uses: known.flatMap { row.isVersion(of: $0) ? $0.uses : 0 } ?? 0)
             // Written again after a failure, or found by a reconciler first.
             if let known, row.isVersion(of: known) { return }
             if let known { try note(known.leaving(reason), of: row.hash) }
@@ -147,24 +121,15 @@ extension CatalogTransaction {
         if row.kind == .item { changes.note(row.storing) }
     }
 
-    private static let replacement = """
-        UPDATE SET kind = excluded.kind, key = excluded.key,
-            source = excluded.source, intent = excluded.intent, area = excluded.area,
-            name = excluded.name, backup = excluded.backup, encoding = excluded.encoding,
-            contentLength = excluded.contentLength, storedLength = excluded.storedLength,
-            chargedLength = excluded.chargedLength, priority = excluded.priority,
-            storedAt = excluded.storedAt, expiresAt = excluded.expiresAt, lastUse = excluded.lastUse,
-            folder = excluded.folder, uses = excluded.uses, isVisited = 0
-        """
-
-    private func insert(_ row: CatalogRow, lastUse: Int64, uses: Int64 = 0, _ onConflict: String) throws {
+    /// Inserts a row unless there is one with its hash.
+    private func insert(_ row: CatalogRow, lastUse: Int64, uses: Int64 = 0) throws {
         let metadata = row.metadata
         try change(
             """
             INSERT INTO item (hash, kind, key, source, intent, area, name, backup, encoding, contentLength,
                 storedLength, chargedLength, priority, storedAt, expiresAt, lastUse, folder, uses, isVisited)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
-            ON CONFLICT (hash) DO \(onConflict)
+            ON CONFLICT (hash) DO NOTHING
             """,
             [
                 row.hash.data, row.kind.rawValue, row.key, metadata?.source ?? "",
@@ -314,12 +279,8 @@ extension CatalogTransaction {
             sql: "INSERT OR REPLACE INTO writer VALUES (?, ?)", arguments: [session, bytes])
     }
 
-    func addWriter(_ session: String, holding bytes: Int64) throws {
-        try database.execute(sql: "INSERT INTO writer VALUES (?, ?)", arguments: [session, bytes])
-    }
-
-    func addWriterIfMissing(_ session: String) throws {
-        try database.execute(sql: "INSERT OR IGNORE INTO writer VALUES (?, 0)", arguments: [session])
+    func addWriterIfMissing(_ session: String, holding bytes: Int64 = 0) throws {
+        try database.execute(sql: "INSERT OR IGNORE INTO writer VALUES (?, ?)", arguments: [session, bytes])
     }
 
     func deleteWriter(_ session: String) throws {
@@ -336,10 +297,6 @@ extension CatalogTransaction {
         try String.fetchAll(database.cachedStatement(sql: "SELECT boot FROM unflushed"))
     }
 
-    func isMarked() throws -> Bool {
-        try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT * FROM unflushed)")) == true
-    }
-
     func mark(boot: String) throws {
         try database.execute(sql: "INSERT OR IGNORE INTO unflushed VALUES (?)", arguments: [boot])
     }
@@ -349,26 +306,8 @@ extension CatalogTransaction {
 
 /// Reconciling the rows with the files, and the sums with the rows.
 extension CatalogTransaction {
-    /// Stored and charged lengths of the kept partials, by the hashes of their rows.
-    func partialLengths() throws -> [KeyHash: (stored: Int64, charged: Int64)] {
-        var lengths: [KeyHash: (stored: Int64, charged: Int64)] = [:]
-        for row in try Row.fetchAll(
-            database, sql: "SELECT hash, storedLength, chargedLength FROM item WHERE kind IN (-2, 2)")
-        {
-            guard let hash = KeyHash(data: try row.value(0)) else { continue }
-            lengths[hash] = (stored: try row.value(1), charged: try row.value(2))
-        }
-        return lengths
-    }
-
-    func itemCount() throws -> Int {
-        try Int.fetchOne(database, sql: "SELECT items FROM total WHERE kind = 0") ?? 0
-    }
-
     /// Numbers all items by the time at which they were stored.
-    ///
-    /// - Returns: The last number.
-    func renumber() throws -> Int64 {
+    func renumber() throws {
         try database.execute(
             sql: """
                 UPDATE item SET lastUse = numbered.position
@@ -377,7 +316,7 @@ extension CatalogTransaction {
                 ) AS numbered
                 WHERE item.hash = numbered.hash
                 """)
-        return try Int64.fetchOne(database, sql: "SELECT IFNULL(MAX(lastUse), 0) FROM item") ?? 0
+        try setLastUse(integer("SELECT IFNULL(MAX(lastUse), 0) FROM item") ?? 0)
     }
 
     /// The counter that holds the block size that the rows were charged with.
@@ -398,35 +337,25 @@ extension CatalogTransaction {
                 """, arguments: [blockSize])
     }
 
-    /// Describes the sums that differ from their rows.
-    func wrongSums() throws -> [String] {
-        try Row.fetchAll(
+    /// The sums as they should be, of each kind that has rows.
+    private static let sums = """
+        SELECT kind, COUNT(*), SUM(contentLength), SUM(storedLength), SUM(chargedLength) FROM item GROUP BY kind
+        """
+    private static let values = "(items, contentLength, storedLength, chargedLength)"
+
+    func hasWrongSums() throws -> Bool {
+        try Bool.fetchOne(
             database,
             sql: """
-                SELECT total.kind, total.items, total.chargedLength, COUNT(item.hash) AS rows,
-                    IFNULL(SUM(item.chargedLength), 0) AS charged
-                FROM total LEFT JOIN item ON item.kind = total.kind
-                GROUP BY total.kind
-                HAVING total.items <> rows OR total.chargedLength <> charged
-                    OR total.contentLength <> IFNULL(SUM(item.contentLength), 0)
-                    OR total.storedLength <> IFNULL(SUM(item.storedLength), 0)
-                """
-        ).map { row in
-            let (files, charged) = (try row.value(1, as: Int.self), try row.value(2, as: Int64.self))
-            let (counted, sum) = (try row.value(3, as: Int.self), try row.value(4, as: Int64.self))
-            return "\(files) files of \(charged) charged bytes, counted \(counted) of \(sum)"
-        }
+                SELECT EXISTS (SELECT * FROM (\(Self.sums)) EXCEPT SELECT * FROM total)
+                    OR EXISTS (SELECT * FROM total WHERE \(Self.values) <> (0, 0, 0, 0) EXCEPT \(Self.sums))
+                """) == true
     }
 
     /// Computes the sums from the rows.
     func recount() throws {
         try database.execute(
-            sql: """
-                UPDATE total SET (items, contentLength, storedLength, chargedLength) = (
-                    SELECT COUNT(*), IFNULL(SUM(contentLength), 0), IFNULL(SUM(storedLength), 0),
-                        IFNULL(SUM(chargedLength), 0)
-                    FROM item WHERE item.kind = total.kind)
-                """)
+            sql: "UPDATE total SET \(Self.values) = (0, 0, 0, 0); INSERT OR REPLACE INTO total \(Self.sums)")
     }
 }
 

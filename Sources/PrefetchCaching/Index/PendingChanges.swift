@@ -138,13 +138,13 @@ struct PendingChanges: Sendable {
         return entry.ended?.reason
     }
 
-    mutating func missed(_ key: ItemKey) {
-        if let known = misses.index(forKey: key) {
-            misses.values[known].count += 1
-        } else if misses.count < Self.mostMisses {
-            misses[key] = (next(), 1)
+    mutating func missed(_ key: ItemKey) { missed(key, 1, at: next()) }
+
+    private mutating func missed(_ key: ItemKey?, _ count: Int64, at order: UInt64) {
+        if let key, misses[key] != nil || misses.count < Self.mostMisses {
+            misses[key, default: (order, 0)].count += count
         } else {
-            otherMisses = (otherMisses?.order ?? next(), (otherMisses?.count ?? 0) + 1)
+            otherMisses = (otherMisses?.order ?? order, (otherMisses?.count ?? 0) + count)
         }
     }
 
@@ -269,18 +269,8 @@ struct PendingChanges: Sendable {
         let newer = self
         self = older
         events += newer.events.map { (older.lastOrder + $0.order, $0.event, $0.hash) }
-        for (key, missed) in newer.misses {
-            if misses[key] != nil || misses.count < Self.mostMisses {
-                misses[key, default: (older.lastOrder + missed.order, 0)].count += missed.count
-            } else {
-                otherMisses = (
-                    otherMisses?.order ?? older.lastOrder, (otherMisses?.count ?? 0) + missed.count
-                )
-            }
-        }
-        if let missed = newer.otherMisses {
-            otherMisses = (otherMisses?.order ?? older.lastOrder, (otherMisses?.count ?? 0) + missed.count)
-        }
+        for (key, noted) in newer.misses { missed(key, noted.count, at: older.lastOrder + noted.order) }
+        if let noted = newer.otherMisses { missed(nil, noted.count, at: older.lastOrder + noted.order) }
         for (key, noted) in newer.declined where declined[key] == nil {
             declined[key] = (older.lastOrder + noted.order, noted.item)
         }

@@ -10,14 +10,6 @@ internal import SystemPackage
 ///
 /// Memory is bounded by the largest of the 256 folders.
 final class ItemReconciler: Sendable {
-    /// The position in the order of use of items whose use was not recorded.
-    enum Ordering {
-        /// For a new catalog: the order in which the items were stored.
-        case byStoreTime
-        /// For items that a process stored shortly before it died: after all others.
-        case mostRecent
-    }
-
     private let folders: CacheFolders
     private let environment: CacheEnvironment
     private let codecs: CodecPool
@@ -37,39 +29,33 @@ final class ItemReconciler: Sendable {
         partials = PartialReconciler(folders: folders, environment: environment, charge: charge)
     }
 
-    /// - Returns: The number of items found.
-    /// - Complexity: O(n) in the items. Each is looked up, and opened if it has no row.
-    func fill(_ transaction: CatalogTransaction, ordering: Ordering) throws -> Int {
-        var sequence = try transaction.lastUse()
-        let there = try folders.current.itemFolderNumbers()
-        for prefix in 0...UInt8.max {
-            try fill(folder: prefix, isThere: there.contains(prefix), transaction, &sequence)
-        }
-        try transaction.deleteRowsWithoutHash()
-        try fillQuarantine(transaction)
-        try partials.fill(transaction, &sequence)
-        if ordering == .byStoreTime {
-            sequence = try transaction.renumber()
-        }
-        try transaction.setLastUse(sequence)
-        return try transaction.itemCount()
-    }
-
-    /// As ``fill(_:ordering:)``, for a catalog in which only the rows of some items can be wrong.
+    /// Rows that are added are the last in the order of use.
     ///
-    /// - Complexity: O(n) in these items.
-    func fill(_ transaction: CatalogTransaction, only hashes: [KeyHash]) throws {
+    /// - Parameter hashes: The items whose rows can be wrong; `nil` for all.
+    /// - Returns: The number of items found.
+    /// - Complexity: O(n) in these items. Each is looked up, and opened if it has no row.
+    @discardableResult
+    func fill(_ transaction: CatalogTransaction, only hashes: [KeyHash]? = nil) throws -> Int {
         var sequence = try transaction.lastUse()
-        for hash in hashes {
-            var known = try transaction.knownItems(hash...hash)
-            try reconcile(
-                hash, at: CacheLayout.file(of: hash), in: folders.current.items, &known, transaction,
-                &sequence)
-            if !known.isEmpty { try transaction.deleteRow(hash) }
+        if let hashes {
+            for hash in hashes {
+                var known = try transaction.knownItems(hash...hash)
+                try reconcile(
+                    hash, at: CacheLayout.file(of: hash), in: folders.current.items, &known, transaction,
+                    &sequence)
+                if !known.isEmpty { try transaction.deleteRow(hash) }
+            }
+        } else {
+            let there = try folders.current.itemFolderNumbers()
+            for prefix in 0...UInt8.max {
+                try fill(folder: prefix, isThere: there.contains(prefix), transaction, &sequence)
+            }
+            try transaction.deleteRowsWithoutHash()
         }
         try fillQuarantine(transaction)
         try partials.fill(transaction, &sequence)
         try transaction.setLastUse(sequence)
+        return try transaction.statistics().items
     }
 
     /// Finds the kept partials that no living process is writing.
@@ -189,7 +175,7 @@ final class ItemReconciler: Sendable {
     }
 
     private func fillQuarantine(_ transaction: CatalogTransaction) throws {
-        var known = try transaction.nonItemFiles().filter { $0.value == .quarantined }
+        var known = try transaction.knownBesidesItems().filter { $0.value.kind == .quarantined }
         if let folder = try folders.current.root.open(CacheLayout.quarantine) {
             for entry in try environment.fileSystem.entries(of: folder.descriptor) {
                 guard let hash = KeyHash(hexadecimal: entry.name.string) else { continue }
@@ -227,12 +213,12 @@ struct PartialReconciler {
     /// - Complexity: O(n) in the partials, each of which is opened.
     func fill(_ transaction: CatalogTransaction, _ sequence: inout Int64) throws {
         let files = PartialFiles(incoming: folders.current.incoming)
-        var known = try transaction.partialLengths()
+        var known = try transaction.knownBesidesItems().filter { $0.value.kind != .quarantined }
         var rows: [CatalogRow] = []
         for hash in try files.hashes() {
             guard let row = try look(at: hash, files) else { continue }
             if let old = known.removeValue(forKey: row.hash),
-                old == (stored: row.storedBytes, charged: row.chargedBytes)
+                (old.storedBytes, old.chargedBytes) == (row.storedBytes, row.chargedBytes)
             {
                 continue
             }
@@ -278,8 +264,6 @@ struct PartialReconciler {
             let files = PartialFiles(incoming: folders.current.incoming)
             if case .unusable = try finding(hash, files) { return true }
             return false
-        } catch ItemFormatError.fileSystem(let error) {
-            throw .fileSystem(error)
         } catch {
             throw CatalogFile.wrapped(error, in: folders)
         }

@@ -1,6 +1,7 @@
 internal import GRDB
 internal import GRDBSQLite
 internal import PrefetchFileSystem
+internal import PrefetchItemFormat
 internal import SystemPackage
 
 extension Directory {
@@ -132,16 +133,6 @@ enum DatabaseBytes {
         }
     }
 
-    /// The whole content of an open database, without what no transaction has committed.
-    static func image(of database: Database) throws -> [UInt8] {
-        var count: Int64 = 0
-        guard let bytes = sqlite3_serialize(database.sqliteConnection, "main", &count, 0) else {
-            throw DatabaseError(resultCode: .SQLITE_NOMEM)
-        }
-        defer { sqlite3_free(bytes) }
-        return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
-    }
-
     /// Makes bytes the content of a database in memory. None leave it as it is.
     static func load(_ content: [UInt8], into database: Database) throws {
         guard !content.isEmpty else { return }
@@ -222,6 +213,17 @@ extension Database {
         sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
         return moved != 0
     }
+
+    /// Runs `body` in a transaction, and returns what it returns.
+    func committing<Result>(_ kind: TransactionKind, _ body: () throws -> Result) throws -> Result {
+        var result: Result?
+        try inTransaction(kind) {
+            result = try body()
+            return .commit
+        }
+        guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+        return result
+    }
 }
 
 extension DatabaseError {
@@ -256,6 +258,20 @@ extension DatabaseError {
             _ = control(journal, SQLITE_FCNTL_LAST_ERRNO, &ofJournal)
         }
         return [ofFile, ofJournal]
+    }
+}
+
+extension CacheError {
+    /// What an error of a database, or of files beside it, is to callers.
+    init(_ error: any Error, ofDatabase name: String) {
+        self =
+            switch error {
+            case let error as CacheError: error
+            case let error as FileSystemError: .fileSystem(error)
+            case ItemFormatError.fileSystem(let error): .fileSystem(error)
+            case let error as ItemFormatError: .item(error)
+            default: .database(name: name, message: "\(error)")
+            }
     }
 }
 
@@ -346,15 +362,7 @@ extension DatabaseQueue {
     /// - Parameter body: Called again if its first statement fails: see ``lookingAgain(_:)``.
     func reading<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try Self.lookingAgain {
-            try unsafeRead { database in
-                var result: Result?
-                try database.inTransaction(.deferred) {
-                    result = try body(database)
-                    return .commit
-                }
-                guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
-                return result
-            }
+            try unsafeRead { database in try database.committing(.deferred) { try body(database) } }
         }
     }
 

@@ -3,12 +3,13 @@ internal import PrefetchItemFormat
 
 /// What may be evicted, in the orders of the policies, see ``Victim``.
 extension CatalogTransaction {
-    private static let victims = "SELECT hash, key, kind, chargedLength, priority FROM item "
+    private static let victims =
+        "SELECT hash, key, kind, chargedLength, priority, source, lastUse, storedAt, uses > 0 FROM item"
 
     private func victims(_ condition: String, _ arguments: StatementArguments) throws -> [Victim] {
         // A cursor reads the rows in place; an array of rows would copy them first.
         let rows = try Row.fetchCursor(
-            database.cachedStatement(sql: Self.victims + condition), arguments: arguments)
+            database.cachedStatement(sql: "\(Self.victims) \(condition)"), arguments: arguments)
         var victims: [Victim] = []
         while let row = try rows.next() {
             if let victim = try Victim(row) { victims.append(victim) }
@@ -45,51 +46,22 @@ extension CatalogTransaction {
             """, [source, storedBefore])
     }
 
-    /// The first file that is not an item, in the order of kind, priority and `lastUse`.
-    func firstVictimBesidesItems(passingOver passedOver: Set<KeyHash>) throws -> Victim? {
-        let rows = try Row.fetchCursor(
-            database.cachedStatement(
-                sql: Self.victims + "WHERE kind > 0 ORDER BY kind DESC, priority, lastUse"))
-        while let row = try rows.next() {
-            if let victim = try Victim(row), !passedOver.contains(victim.hash) { return victim }
-        }
-        return nil
-    }
-
-    private func weighed(_ condition: String, _ arguments: StatementArguments) throws -> [WeighedItem] {
-        let rows = try Row.fetchCursor(
-            database.cachedStatement(
-                sql:
-                    "SELECT hash, key, kind, chargedLength, priority, source, lastUse, storedAt, uses FROM item "
-                    + condition), arguments: arguments)
-        var items: [WeighedItem] = []
-        while let row = try rows.next() {
-            guard let victim = try Victim(row) else { continue }
-            let uses: Int64 = try row.value(8)
-            items.append(
-                WeighedItem(
-                    victim: victim, source: try row.value(5), lastUse: try row.value(6),
-                    storedAt: try row.value(7), isUsed: uses > 0))
-        }
-        return items
-    }
-
-    func weighedItem(_ hash: KeyHash) throws -> WeighedItem? {
-        try weighed("WHERE hash = ? AND kind = 0", [hash.data]).first
+    func victim(_ hash: KeyHash) throws -> Victim? {
+        try victims("WHERE hash = ? AND kind = 0", [hash.data]).first
     }
 
     /// The items of a source and priority after a position in the order of use.
     func items(
         ofSource source: String, priority: Double, after last: Int64, atMost limit: Int
-    ) throws -> [WeighedItem] {
-        try weighed(
+    ) throws -> [Victim] {
+        try victims(
             "WHERE kind = 0 AND priority = ? AND source = ? AND lastUse > ? ORDER BY lastUse LIMIT ?",
             [priority, source, last, limit])
     }
 
     /// The items of a priority after a position in the order of use.
-    func items(ofPriority priority: Double, after last: Int64, atMost limit: Int) throws -> [WeighedItem] {
-        try weighed(
+    func items(ofPriority priority: Double, after last: Int64, atMost limit: Int) throws -> [Victim] {
+        try victims(
             "WHERE kind = 0 AND priority = ? AND lastUse > ? ORDER BY lastUse LIMIT ?",
             [priority, last, limit])
     }
@@ -97,17 +69,10 @@ extension CatalogTransaction {
     /// Creates or drops the index for ``items(ofSource:priority:after:atMost:)``, which only one policy needs, so that the
     /// others do not pay for it with every row.
     func indexSources(_ isNeeded: Bool) throws {
-        let isThere =
-            try Bool.fetchOne(
-                database.cachedStatement(
-                    sql:
-                        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'ofSource')"
-                )) == true
-        guard isThere != isNeeded else { return }
         try database.execute(
             sql: isNeeded
-                ? "CREATE INDEX ofSource ON item (priority, source, lastUse) WHERE kind = 0"
-                : "DROP INDEX ofSource")
+                ? "CREATE INDEX IF NOT EXISTS ofSource ON item (priority, source, lastUse) WHERE kind = 0"
+                : "DROP INDEX IF EXISTS ofSource")
     }
 
     /// The lowest priority of an item above `last`.
@@ -126,6 +91,7 @@ extension Victim {
         else { return nil }
         self.init(
             hash: hash, key: try row.value(1), kind: kind, chargedBytes: try row.value(3),
-            priority: Float(try row.value(4, as: Double.self)))
+            priority: Float(try row.value(4, as: Double.self)), source: try row.value(5),
+            lastUse: try row.value(6), storedAt: try row.value(7), isUsed: try row.value(8))
     }
 }

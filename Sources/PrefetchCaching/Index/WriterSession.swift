@@ -283,14 +283,22 @@ final class WriterSession: Sendable {
         try ifDead(session, in: incoming) { () throws(FileSystemError) in } == nil
     }
 
+    private static func lockFiles(in incoming: Directory) throws(FileSystemError)
+        -> [(session: String, name: FilePath)]
+    {
+        try incoming.fileSystem.entries(of: incoming.descriptor).compactMap { entry in
+            guard let session = CacheLayout.session(of: entry.name),
+                case let name = CacheLayout.lock(session: session), entry.name.string == name.string
+            else { return nil }
+            return (session, name)
+        }
+    }
+
     /// The most of the budget that each living process may hold, by session.
     static func bounds(in incoming: Directory) throws(FileSystemError) -> [String: Int64] {
         let fileSystem = incoming.fileSystem
         var bounds: [String: Int64] = [:]
-        for entry in try fileSystem.entries(of: incoming.descriptor) {
-            guard let session = CacheLayout.session(of: entry.name) else { continue }
-            let name = CacheLayout.lock(session: session)
-            guard entry.name.string == name.string else { continue }
+        for (session, name) in try lockFiles(in: incoming) {
             do {
                 let file = try fileSystem.open(name, in: incoming.descriptor, .read)
                 defer { fileSystem.unlock(file) }
@@ -326,10 +334,7 @@ final class WriterSession: Sendable {
     /// Dead writers whose lock files have lists, sorted.
     static func deadWithList(in incoming: Directory) throws(FileSystemError) -> [String] {
         var dead: [String] = []
-        for entry in try incoming.fileSystem.entries(of: incoming.descriptor) {
-            guard let session = CacheLayout.session(of: entry.name) else { continue }
-            let name = CacheLayout.lock(session: session)
-            guard entry.name.string == name.string else { continue }
+        for (session, name) in try lockFiles(in: incoming) {
             do throws(FileSystemError) {
                 guard try mayList(name, in: incoming), try !isAlive(session, in: incoming) else { continue }
                 dead.append(session)

@@ -57,7 +57,7 @@ extension Repair {
         case .usable(let view):
             guard try compare(view), !isDryRun else { return }
             let reconciler = engine.catalog.reconciler
-            _ = try engine.catalog.transaction { try reconciler.fill($0, ordering: .mostRecent) }
+            try engine.catalog.transaction { _ = try reconciler.fill($0) }
         case .missing: try rebuildCatalog("there was none")
         case .unusable(let reason): try rebuildCatalog(reason)
         }
@@ -171,16 +171,15 @@ extension Repair {
         }
     }
 
-    private func noteWrongSums(_ wrongSums: [String]) {
-        guard !wrongSums.isEmpty else { return }
-        log.note(.statisticsCorrected, .catalog, wrongSums.joined(separator: ", "))
+    private func noteWrongSums(_ wrongSums: String?) {
+        if let wrongSums { log.note(.statisticsCorrected, .catalog, wrongSums) }
     }
 
-    private func wrongSums(_ transaction: CatalogTransaction) throws -> [String] {
+    private func wrongSums(_ transaction: CatalogTransaction) throws -> String? {
         let (charged, actual) = (try transaction.blockSize(), engine.charge.blockSize)
         // Larger blocks are corrected whenever the catalog is opened.
-        let blocks = charged > actual ? ["charged in blocks of \(charged) bytes rather than \(actual)"] : []
-        return blocks + (try transaction.wrongSums())
+        if charged > actual { return "charged in blocks of \(charged) bytes rather than \(actual)" }
+        return try transaction.hasWrongSums() ? "the sums were not those of the rows" : nil
     }
 }
 
@@ -257,8 +256,8 @@ extension Repair {
     func forgetLostFiles() throws(CacheError) {
         guard case .usable(let view) = try CatalogView.look(in: engine.folders) else { return }
         var lost: [KeyHash: CatalogRow.Kind] = [:]
-        for (hash, kind) in try view.read({ try $0.nonItemFiles() }) where try isLost(hash, kind) {
-            lost[hash] = kind
+        for (hash, file) in try view.read({ try $0.knownBesidesItems() }) where file.kind != .newerPartial {
+            if try isLost(hash, file.kind) { lost[hash] = file.kind }
         }
         guard !lost.isEmpty else { return }
         for (hash, kind) in lost.sorted(by: { $0.key < $1.key }) {

@@ -65,9 +65,9 @@ final class Verifier: Sendable {
             return result.withLock { $0.totalFiles = count }
         }
         let cataloged = try CatalogView.ifThere { () throws(CacheError) in
-            try catalog?.read { try $0.itemTotals() }
+            try catalog?.read { try $0.statistics() }
         }
-        var (files, bytes) = cataloged.flatMap(\.self) ?? (0, 0)
+        var (files, bytes) = cataloged.flatMap(\.self).map { ($0.items, $0.contentBytes) } ?? (0, 0)
         try engine.ledger.forEachCommitted { entry throws(CacheError) in
             files += 1
             bytes += entry.contentBytes

@@ -26,18 +26,11 @@ extension HistoryRows {
             try Self.write(figures, at: place, to: database)
             isLonger = isLonger || known == nil
         }
-        guard isLonger, try Self.exceedBounds(in: database) else { return }
-        var rows = try HistoryRows(from: database)
-        rows.bound(today: today)
-        try rows.replaceAll(in: database)
-    }
-
-    private static func exceedBounds(in database: Database) throws -> Bool {
-        let counts = try Row.fetchOne(
-            database.cachedStatement(
-                sql: "SELECT count(*), count(DISTINCT day), count(DISTINCT source) FROM day"))
-        guard let counts else { return false }
-        return try counts.value(0) > mostRows || counts.value(1) > mostDays || counts.value(2) >= mostSources
+        guard isLonger else { return }
+        let rows = try HistoryRows(from: database)
+        var bounded = rows
+        bounded.bound(today: today)
+        if bounded != rows { try bounded.replaceAll(in: database) }
     }
 
     func replaceAll(in database: Database) throws {

@@ -45,9 +45,9 @@ final class Record: Sendable {
     ///
     /// It is the length of a file without data, which takes no space and is known after one system call: every store asks
     /// twice.
-    func generation() throws(CacheError) -> RecordGeneration? {
+    func generation() throws(CacheError) -> RecordFingerprint? {
         try onFiles(folder.fileSystem.attributes(of: CacheLayout.generation, in: folder.descriptor))
-            .map(RecordGeneration.init)
+            .map(RecordFingerprint.init)
     }
 
     /// Runs `body`, which enters promotions, between two changes of the generation. To be called under the lock.
@@ -141,7 +141,7 @@ final class Record: Sendable {
         do {
             try last.queue.close()
         } catch {
-            throw .database(name: "record", message: "\(error)")
+            throw CacheError(error, ofDatabase: "record")
         }
     }
 
@@ -212,10 +212,7 @@ final class Record: Sendable {
         try change(creating: true, isWaiting: isWaiting) { database, log in
             try log.lengthen()
             try log.setFlushing(false, in: database)
-            try database.inTransaction(.immediate) {
-                try body(database)
-                return .commit
-            }
+            try database.committing(.immediate) { try body(database) }
             log.noteWritten(in: database)
         }
     }
@@ -257,16 +254,12 @@ final class Record: Sendable {
     private func wrappingErrors<Result>(_ body: () throws -> Result) throws(CacheError) -> Result {
         do {
             return try body()
-        } catch let error as CacheError {
-            throw error
-        } catch let error as FileSystemError {
-            throw .fileSystem(error)
         } catch let error as DatabaseError where error.isBusy {
             if error.resultCode == .SQLITE_PROTOCOL { patience.noteStall() }
             throw .busy("record", Self.files, in: folder)
         } catch {
             try onFiles { () throws(FileSystemError) in try path.requireReadable(after: error) }
-            throw .database(name: "record", message: "\(error)")
+            throw CacheError(error, ofDatabase: "record")
         }
     }
 
@@ -293,11 +286,7 @@ final class Record: Sendable {
         try folder.fileSystem.withFile(
             name, in: folder.descriptor, .createIfMissing(CacheLayout.filePermissions)
         ) { _ in }
-        do {
-            try folder.fileSystem.unlink(name, in: folder.descriptor)
-        } catch {
-            guard error.isNotFound else { throw error }
-        }
+        try folder.fileSystem.unlinkIfPresent(name, in: folder.descriptor)
     }
 
     /// - Parameters:
@@ -393,10 +382,11 @@ final class Record: Sendable {
     }
 }
 
-/// See ``Record/generation()``.
-struct RecordGeneration: Sendable, Hashable {
-    /// Of the file: one that was removed and made anew begins with the lengths of the old one.
-    private let identity: FileAttributes.Identity
+/// What a change of a file changes about it: of that of ``Record/generation()``, and of the log or, without one, the record
+/// itself.
+struct RecordFingerprint: Sendable, Hashable {
+    /// A file that was removed and made anew begins with the lengths of the old one.
+    let identity: FileAttributes.Identity
     private let modified: Int64
     let length: Int64
 
@@ -404,18 +394,6 @@ struct RecordGeneration: Sendable, Hashable {
         (identity, modified, length) = (file.identity, file.modified, file.length)
     }
 
-    /// Whether promotions are being entered, or a process has died doing that or had no room to say that it does.
+    /// Of a generation: whether promotions are being entered, or a process has died doing that or had no room to say that it does.
     var isUnderWay: Bool { length == 0 || length % 2 == 1 }
-}
-
-/// Of the log or, without one, of the record itself.
-private struct RecordFingerprint: Sendable, Hashable {
-    let identity: FileAttributes.Identity
-    let length: Int64
-    /// In nanoseconds since 1970.
-    let modified: Int64
-
-    init(_ file: FileAttributes) {
-        (identity, length, modified) = (file.identity, file.length, file.modified)
-    }
 }

@@ -263,7 +263,7 @@ final class HeldPartial {
         let row = CatalogRow(
             partial: journal, keptAt: keptAt, now: engine.environment.now(), storedBytes: storedBytes,
             journalLength: journalLength, charge: engine.charge)
-        engine.catalog.noteKept(row, reserved: reservation.take())
+        engine.catalog.noteStored(row, reserved: reservation.take())
     }
 
     /// Removes the journal of an item that was published. If it cannot be removed, it stays charged until a sweep after

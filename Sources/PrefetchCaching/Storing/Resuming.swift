@@ -272,7 +272,7 @@ struct TakenPartial {
         let ceiling = try engine.admission.watch.snapshot(transaction).ceiling
         let excess = used - (known ?? 0) + charged - max(ceiling, used)
         if excess > 0 {
-            let made = try engine.evictor.makeRoom(excess, for: newcomer, from: transaction)
+            let made = try RoomForRequest(engine.evictor, for: newcomer, in: transaction).make(excess)
             guard made.freed >= excess else {
                 return .failure(Refused(made.obstacle ?? .overBudget(needed: charged, budget: ceiling)))
             }

@@ -90,7 +90,7 @@ import Testing
         let plans = try engine.catalog.transaction { transaction in
             var statements: Set<String> = []
             transaction.database.trace { statements.insert($0.expandedDescription) }
-            #expect(try engine.catalog.reconciler.fill(transaction, ordering: .mostRecent) == 10)
+            #expect(try engine.catalog.reconciler.fill(transaction) == 10)
             transaction.database.trace()
             return try statements.filter { $0.contains("hash BETWEEN") }.map { sql in
                 (sql, try Self.plan(of: sql, transaction))

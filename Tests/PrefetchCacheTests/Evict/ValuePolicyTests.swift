@@ -157,10 +157,10 @@ import Testing
                 #expect(knowledge.usualLength(of: "s") ?? 1 > 0)
             }
         }
-        let victim = Victim(
-            hash: KeyHash(high: 0, low: 0), key: "", kind: .item, chargedBytes: 0, priority: 0)
         for (storedAt, age) in [(Int64.min, Int64.max), (.max, 0), (now - 5, 5)] {
-            let item = WeighedItem(victim: victim, source: "", lastUse: 0, storedAt: storedAt, isUsed: false)
+            let item = Victim(
+                hash: KeyHash(high: 0, low: 0), key: "", kind: .item, chargedBytes: 0, priority: 0,
+                storedAt: storedAt)
             #expect(item.age(at: now) == age)
         }
     }
