@@ -199,21 +199,4 @@ extension FileSystem {
             guard error.isUnsupported else { throw error }
         }
     }
-
-    /// As ``isBeingWritten(_:)``, of a file that its writer may just have closed: a process that is being started holds what
-    /// its parent had open until it executes its own program. Up to 10 ms of that were measured; waits up to 127 ms.
-    ///
-    /// - Parameter pause: Waits for as many microseconds.
-    package func isBeingWrittenLastingly(
-        _ file: Descriptor, pausing pause: (UInt32) -> Void = { _ = usleep($0) }
-    )
-        throws(FileSystemError) -> Bool?
-    {
-        for doubling in 0..<7 {
-            let isWritten = try isBeingWritten(file)
-            guard isWritten == true else { return isWritten }
-            pause(1000 << doubling)
-        }
-        return try isBeingWritten(file)
-    }
 }

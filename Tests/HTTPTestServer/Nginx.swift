@@ -4,7 +4,7 @@ public import Foundation
 
 /// A real server that serves a folder on loopback, gone when nobody holds it any more.
 ///
-/// What lies below `/text/` is the same folder, as text that it compresses.
+/// What lies below `/slow/` is the same folder, at ``slowRate``, and below `/text/` as text that it compresses.
 public final class Nginx {
     public struct Failure: Error {
         let message: String
@@ -18,6 +18,9 @@ public final class Nginx {
 
     /// What to trust to reach a secure one: its certificate.
     public var authorities: String { folder.appending(path: "certificate.pem").path }
+
+    /// Bytes per second, of one connection.
+    public static let slowRate: Int64 = 20 << 20
 
     /// A request that has ended.
     public struct Entry: Sendable {
@@ -134,13 +137,14 @@ public final class Nginx {
                     listen 127.0.0.1:\(port) sndbuf=128k \(secure)
                     location / { root \(folder)/files; }
                     location /text/ { alias \(folder)/files/; default_type text/html; gzip on; }
+                    location /slow/ { alias \(folder)/files/; limit_rate \(slowRate); }
                 }
             }
             """
     }
 
-    public func url(_ name: String) -> String {
-        "\(isSecure ? "https" : "http")://127.0.0.1:\(port.number)/\(name)"
+    public func url(_ name: String, isSlow: Bool = false) -> String {
+        "\(isSecure ? "https" : "http")://127.0.0.1:\(port.number)/\(isSlow ? "slow/" : "")\(name)"
     }
 
     /// The requests so far, in the order of their ends. The log is written with every request.

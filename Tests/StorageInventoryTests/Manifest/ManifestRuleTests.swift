@@ -184,12 +184,15 @@ private let support = "Library/Application Support"
     /// One manifest serves for a container and for an app whose areas are apart from each other.
     @Test func theAreasOfAnAppHaveThePathsOfAContainer() throws {
         let home = FilePath(container.root.path).appending("home")
-        for file in ["Documents/a/letter.txt", "data/id/Art/a.jpg", "cache/id/x", "tmp/y"] {
+        for file in ["Documents/id/a/letter.txt", "data/id/Art/a.jpg", "cache/id/x", "tmp/id/y"] {
             try write(to: "home/\(file)")
         }
-        let areas = try StorageAreas.container(at: home)
-            .replacing(
-                caches: home.appending("cache/id"), applicationSupport: home.appending("data/id"))
+        let areas = try StorageAreas.application(
+            id: "id",
+            environment: [
+                "HOME": home.string, "XDG_DATA_HOME": "\(home)/data", "XDG_CACHE_HOME": "\(home)/cache",
+                "TMPDIR": "\(home)/tmp",
+            ])
         let inventory = try FileInventory(
             of: InventoryPlace(areas: areas, container: nil), in: LiveFileSystem())
         #expect(
