@@ -4,6 +4,7 @@ import SystemPackage
 import Testing
 
 @testable import PrefetchCaching
+@testable import PrefetchStorageAreas
 
 /// SQLite opens no path of more than 512 bytes, its journal's included.
 @Suite struct LongPathTests {
@@ -26,9 +27,11 @@ import Testing
 
         func areas(_ area: FilePath, in container: TemporaryContainer) throws -> StorageAreas {
             let usual = try container.areas()
-            return usual.replacing(
-                caches: self == .catalog ? area : usual.caches,
-                applicationSupport: self == .ledger ? area : usual.applicationSupport)
+            return StorageAreas(
+                documents: usual.documents,
+                applicationSupport: self == .ledger ? area : usual.applicationSupport,
+                caches: self == .catalog ? area : usual.caches, temporary: usual.temporary,
+                iCloudDrive: usual.iCloudDrive, excludedFolder: usual.excludedFolder)
         }
     }
 
