@@ -38,18 +38,17 @@ package struct InventoryTotals: Sendable {
     package var allocated: Int64 { groups.reduce(folderAllocation) { $0 + $1.allocated } }
 
     /// - Complexity: O(*n*) in the number of files and folders.
-    package init(of inventory: FileInventory, only isSelected: (InventoryFile) -> Bool = { _ in true }) {
+    package init(of inventory: FileInventory) {
         var byKind: [Area?: [FileKind: Group]] = [:]
         var lengths: [Exclusions: Int64] = [:]
         // A file with several hard links counts once if any of them is backed up, whichever was found first.
-        var counted = OncePerFile()
         var backedUp = OncePerFile()
         var wanted = OncePerFile()
         var excluded = OncePerFile()
-        for file in inventory.files where isSelected(file) {
+        for file in inventory.files {
             var group = byKind[file.area]?[file.kind] ?? Group(area: file.area, kind: file.kind)
             group.files += 1
-            if counted.isFirst(file) {
+            if !file.isCountedElsewhere {
                 group.length += file.length
                 group.allocated += file.allocated
                 count(file.allocated, in: file.area)

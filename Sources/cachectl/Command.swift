@@ -45,10 +45,8 @@ extension CacheCommand {
 
     func checkInput() throws {}
 
-    func run() async throws { try await runOnCache() }
-
     /// Opens the cache, performs the command, and closes the cache even if the command fails.
-    func runOnCache() async throws {
+    func run() async throws {
         let place = try shared.place()
         try await withTaskExecutorPreference(BlockingExecutor()) {
             try checkInput()

@@ -120,7 +120,8 @@ struct CommandFailure: Error, Hashable {
             if let message { StandardStreams.writeError("cachectl: error: \(message)") }
             return
         }
-        let message = message ?? code.meaning
+        // Only a signal says nothing.
+        let message = message ?? "ended by a signal"
         do {
             let record: JSONObject = ["error": code.name, "exitCode": code.rawValue, "message": message]
             StandardStreams.writeErrorVerbatim(try JSON.document(record, isPretty: false) + "\n")
@@ -131,7 +132,7 @@ struct CommandFailure: Error, Hashable {
     }
 }
 
-/// The exit codes: those of `sysexits.h`, and 128 + the signal number as in shells. See ``meaning`` for each.
+/// The exit codes: those of `sysexits.h`, and 128 + the signal number as in shells; the article CommandLine says what each means.
 enum ExitCode: CInt, CaseIterable {
     case success = 0
     case found = 1
@@ -153,26 +154,6 @@ enum ExitCode: CInt, CaseIterable {
 
     /// The name in JSON.
     var name: String { "\(self)" }
-
-    var meaning: String {
-        switch self {
-        case .success: "done"
-        case .found: "a check found something"
-        case .usage: "wrong usage"
-        case .damaged: "damaged or newer data"
-        case .notFound: "no such item, file or cache"
-        case .unavailable: "a server failed"
-        case .software: "internal error"
-        case .cannotCreate: "a destination cannot be written to"
-        case .inputOutput: "input/output error"
-        case .refused: "refused for now, too little room, or another process holds a lock"
-        case .notPermitted: "not permitted"
-        case .configuration: "wrong configuration or environment, or a newer ledger"
-        case .hungUp: "the terminal went away"
-        case .interrupted: "interrupted"
-        case .terminated: "terminated"
-        }
-    }
 
     /// The exit code for several failures: faults of the machine or the content outweigh possibly transient ones.
     func graver(than other: ExitCode?) -> ExitCode {

@@ -48,13 +48,12 @@ import Testing
         forget a --delete-file
         fetch URL --key d --source feed --to documents --name d --folder F --backup exclude --expires 7d --priority 0.1
         fetch URL --key e --parallel 1 --per-host 1 --tries 1 --allow-host 127.0.0.1 --allow-insecure --only-free-space
-        fetch URL --key e --gate --uncompressed --revalidate --redirects 3
+        fetch URL --key e --gate --uncompressed --revalidate
         fetch URL --key e --keep --record-url --any-type
-        fetch URL --key e --replace --anew
+        fetch URL --key e --replace
         fetch URL --key f --to documents --name f --requested --record-url
         fetch URL --key f --to documents --name f --replace-opened
         fetch URL --key g --sha256 0000000000000000000000000000000000000000000000000000000000000000 → damaged
-        fetch URL --key h --powered
         fetch --from-file @list
         fetch --bundle i --from-file @list --to documents
         cat i --file list
@@ -76,8 +75,8 @@ import Testing
         evict --all
         migrate --from @old --as cached --to documents --source old --key-prefix old/ --dry-run
         migrate --from @old --as documents --backup include --dry-run
-        inventory --files --area documents --kind promoted --source feed --larger-than 1 --older-than 0s
-        report --html @report.html
+        inventory --files
+        report
         watch --interval 100ms --count 1
         inventory --rules
         inventory --draft-manifest

@@ -49,11 +49,6 @@ import Testing
         #expect("日本語".suffix(columns: 3) == "語")
         #expect("abc".prefix(columns: 0) == "")
     }
-
-    @Test(arguments: ["", "a", "abcdef", "日本語日本語", "e\u{301}e\u{301}"], 0...8)
-    func fittedTextHasTheColumnsThatWereAskedFor(_ text: String, _ columns: Int) {
-        #expect(text.fitted(columns: columns).columns == columns)
-    }
 }
 
 @Suite struct TextTableTests {

@@ -149,8 +149,8 @@ extension StorageManifest {
 }
 
 extension Area? {
-    /// The name in a manifest.
-    var manifestName: String { self?.name ?? StorageManifest.otherArea }
+    /// The name in a manifest and in output.
+    package var manifestName: String { self?.name ?? StorageManifest.otherArea }
 }
 
 extension [String] {

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import PrefetchCaching
-internal import PrefetchFileSystem
-internal import SystemPackage
 
 struct Forget: CacheCommand {
     static let configuration = CommandConfiguration(
@@ -31,7 +29,7 @@ struct Forget: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         var records: [JSONObject] = []
         let (unknown, failure) = await each(of: keys) { key in
-            guard let (end, isDeleted) = try await forget(key, in: cache, at: place) else { return false }
+            guard let (end, isDeleted) = try await forget(key, in: cache) else { return false }
             let json: JSONObject = ["forgotten": key.string]
             records.append(deleteFile ? json.adding(["fileDeleted": isDeleted]) : json)
             if !output.isJSON { try output.confirm("forgot \(key); \(end)") }
@@ -54,38 +52,15 @@ struct Forget: CacheCommand {
     }
 
     /// - Returns: What became of the file; `nil` if the key is not known as opened.
-    private func forget(_ key: ItemKey, in cache: PrefetchCache, at place: Place) async throws
-        -> (String, isDeleted: Bool)?
-    {
-        guard case .promoted(let file) = try await cache.status(of: key) else {
+    private func forget(_ key: ItemKey, in cache: PrefetchCache) async throws -> (String, isDeleted: Bool)? {
+        guard case .promoted = try await cache.status(of: key) else {
             return try await cache.forget(key) ? ("it had no file any more", false) : nil
         }
         guard deleteFile else {
             guard try await cache.forget(key) else { return nil }
-            let area = place.areas.path(of: file.location.area)
-            let isOut = area.map { Self.isExcluded(file.path, below: $0) } ?? false
-            return (isOut ? "its file stays, and out of backups" : "its file stays", false)
+            return ("its file stays", false)
         }
         return try await cache.deletePromotedFile(key)
             ? ("deleted its file", true) : ("its file stays, as another key has the same one", false)
-    }
-
-    /// Whether a file, or a folder around it, has the mark that excludes it from backups.
-    private static func isExcluded(_ file: FilePath, below area: FilePath) -> Bool {
-        let fileSystem = LiveFileSystem()
-        var path = file
-        while path != area, !path.isEmpty {
-            do {
-                let mode = path == file ? OpenMode.readWithoutAccessTime : .directory
-                let policy = try fileSystem.withFile(path, in: .workingDirectory, mode) {
-                    file throws(FileSystemError) in try BackupMark(fileSystem: fileSystem).policy(of: file)
-                }
-                if policy == .exclude { return true }
-            } catch {
-                // What cannot be read is not said to have a mark.
-            }
-            path.removeLastComponent()
-        }
-        return false
     }
 }

@@ -72,7 +72,13 @@ struct Migrate: CacheCommand {
         }
     }
 
-    func checkInput() throws(CommandFailure) { try requireFolder(from) }
+    func checkInput() throws(CommandFailure) {
+        do throws(FileSystemError) {
+            try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) { _ in }
+        } catch {
+            throw InputFile.failure(from.displayText, error)
+        }
+    }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         let migratedRole: MigrationRequest.Role =
@@ -81,24 +87,12 @@ struct Migrate: CacheCommand {
             : .promoted(to: role == .documents ? .documents : .applicationSupport)
         let request = MigrationRequest(
             of: from, as: migratedRole, source: source ?? "", keyPrefix: keyPrefix, backup: backup?.policy)
-        let log = Mutex<(files: [MigratedFile], failure: FileSystemError?)>(([], nil))
+        let log = Mutex<[MigratedFile]>([])
         let migrated = await result {
-            try await cache.migrate(request, dryRun: dryRun) { file in
-                let line = shared.json ? nil : line(of: file, in: place)
-                log.withLock { log in
-                    log.files.append(file)
-                    guard let line, log.failure == nil else { return }
-                    do throws(FileSystemError) {
-                        try StandardStreams.write(line.escapedForTerminal + "\n")
-                    } catch {
-                        // Standard output was closed by its reader; the migration continues.
-                        log.failure = error
-                    }
-                }
-            }
+            try await cache.migrate(request, dryRun: dryRun) { file in log.withLock { $0.append(file) } }
         }
-        let (files, failure) = log.withLock { $0 }
-        if let failure, failure.errno != .brokenPipe { throw failure }
+        let files = log.withLock(\.self)
+        if !output.isJSON { try output.print(files.compactMap { line(of: $0, in: place) }) }
         // Even if the migration failed: some files were migrated before.
         let left = files.count { if case .left = $0.outcome { true } else { false } }
         let records: [JSONObject] = files.map { file in
@@ -143,19 +137,6 @@ struct Migrate: CacheCommand {
         if shared.quiet, !dryRun { return nil }
         let target = location.map(place.relativePath) ?? ""
         return "\(dryRun ? "would be " : "")\(outcome) \(file.path) → \(target)"
-    }
-
-    private func requireFolder(_ from: FilePath) throws(CommandFailure) {
-        do {
-            try LiveFileSystem().withFile(from, in: .workingDirectory, .directoryFollowingLinks) { _ in }
-        } catch {
-            let name = from.displayText
-            if error.isNotFound { throw CommandFailure(.notFound, "there is no folder \(name)") }
-            guard error.errno == .notDirectory else {
-                throw CommandFailure(ExitCode(error), "cannot read \(name): \(error.errno)")
-            }
-            throw CommandFailure(.notFound, "\(name) is not a folder; specify the one it is in")
-        }
     }
 }
 

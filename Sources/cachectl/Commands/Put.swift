@@ -84,17 +84,13 @@ struct Put: CacheCommand {
             return try await cache.store(contentsOfFolder: file, as: metadata, encoding: encoding.choice)
         }
         let input = try InputFile(file)
-        let progress =
-            shared.quiet || input.length ?? 0 <= WorkProgress.smallestTotal ? nil : WorkProgress.onTerminal()
-        if input.length != nil, progress == nil {
+        if input.hasLength {
             return try await cache.store(contentsOf: file, as: metadata, encoding: encoding.choice)
         }
-        switch try await cache.beginStoring(
-            metadata, expectedLength: input.length, encoding: encoding.choice)
-        {
+        switch try await cache.beginStoring(metadata, encoding: encoding.choice) {
         case .refused(let refusal): return .refused(refusal)
         case .writer(let writer):
-            if let refusal = try await copy(input, to: writer, progress) { return .refused(refusal) }
+            if let refusal = try await copy(input, to: writer) { return .refused(refusal) }
             return try await writer.commit()
         }
     }
@@ -105,25 +101,18 @@ struct Put: CacheCommand {
     }
 
     /// - Returns: The refusal if the cache ran out of room for the item.
-    private func copy(_ input: InputFile, to writer: CacheWriter, _ progress: WorkProgress?) async throws
-        -> Refusal?
-    {
-        defer { progress?.clear() }
+    private func copy(_ input: InputFile, to writer: CacheWriter) async throws -> Refusal? {
         // Several chunks of the item format, so that they are compressed in parallel.
         var piece = Data(count: 4 << 20)
-        var done: Int64 = 0
         while true {
             let count: Int
             do {
                 count = try input.read(into: &piece)
-                if count < piece.count { try input.requireUnchanged() }
             } catch {
                 try await writer.cancel()
                 throw error
             }
             if let refusal = try await writer.write(piece.prefix(count)) { return refusal }
-            done += Int64(count)
-            progress?.show(input.name, done, of: input.length ?? 0)
             if count < piece.count { return nil }
         }
     }

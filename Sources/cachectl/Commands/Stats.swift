@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
 internal import PrefetchCaching
-internal import PrefetchFileSystem
 
 struct Stats: CacheCommand {
     static let configuration = CommandConfiguration(
@@ -33,10 +32,10 @@ struct Stats: CacheCommand {
     @Option(help: ArgumentHelp("One line for each source, day or week.", valueName: "group"))
     var by: Grouping?
 
-    @Flag(help: "Set all figures to 0, after asking. The cache itself stays as it is.")
+    @Flag(help: "Set all figures to 0, which cannot be undone. The cache itself stays as it is.")
     var reset = false
 
-    @Flag(help: "With --reset, do not ask.")
+    @Flag(help: "Required by --reset.")
     var yes = false
 
     @OptionGroup var shared: SharedOptions
@@ -47,11 +46,14 @@ struct Stats: CacheCommand {
         if reset, since != nil || by != nil {
             throw ValidationError("--reset sets all figures to 0, of all days")
         }
-        if yes, !reset { throw ValidationError("--yes is for --reset") }
+        if yes != reset { throw ValidationError("--reset cannot be undone: give it together with --yes") }
     }
 
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
-        if reset { return try await reset(cache, output) }
+        if reset {
+            try await cache.resetHistory()
+            return try output.confirm("all figures are 0")
+        }
         let first = since.map { Date(milliseconds: Timestamp.now - $0.milliseconds) }
         let history = try await cache.history(since: first)
         if let by {
@@ -64,22 +66,6 @@ struct Stats: CacheCommand {
         }
         let budget = try await cache.configuration().budget
         try output.print(statistics.lines(budget, history.total))
-    }
-
-    private func reset(_ cache: PrefetchCache, _ output: Output) async throws {
-        if !yes {
-            guard StandardStreams.isInputTerminal, StandardStreams.isErrorTerminal else {
-                throw CommandFailure.usage(
-                    "--reset asks first, which needs a terminal; add --yes to do without")
-            }
-            FileHandle.standardError.write(
-                Data("Set all figures of this cache to 0? They cannot be restored. [y/N] ".utf8))
-            guard ["y", "yes"].contains(readLine()?.lowercased() ?? "") else {
-                throw CommandFailure(.usage, "nothing was changed")
-            }
-        }
-        try await cache.resetHistory()
-        try output.confirm("all figures are 0")
     }
 
     private func print(

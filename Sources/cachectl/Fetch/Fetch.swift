@@ -108,9 +108,6 @@ struct Fetch: CacheCommand {
         help: "Store a page (HTML) also for a URL that says audio, video, image, archive, PDF or the like.")
     var anyType = false
 
-    @Flag(help: "Store opened items again; their files stay.")
-    var anew = false
-
     @Flag(help: "Replace opened files with the server's newer version, unless their user has changed them.")
     var replaceOpened = false
 
@@ -122,9 +119,6 @@ struct Fetch: CacheCommand {
 
     @Option(help: ArgumentHelp("Consecutive attempts without progress (1 to 64).", valueName: "number"))
     var tries = DownloaderConfiguration(hosts: []).attempts
-
-    @Option(help: ArgumentHelp("Redirects that a download follows (0 to 100).", valueName: "number"))
-    var redirects = DownloaderConfiguration(hosts: []).redirects
 
     @Option(
         help: ArgumentHelp(
@@ -142,9 +136,6 @@ struct Fetch: CacheCommand {
     @Flag(help: "Do not download what paused sources send, whose items are not opened ('stats --by source').")
     var gate = false
 
-    @Flag(help: "Only while the machine is charging or has no battery.")
-    var powered = false
-
     @OptionGroup var shared: SharedOptions
 
     var handlesSignals: Bool { true }
@@ -154,12 +145,16 @@ struct Fetch: CacheCommand {
     var isLooking: Bool { dryRun }
 
     func validate() throws {
+        for (option, number) in [("--parallel", parallel), ("--per-host", perHost), ("--tries", tries)]
+        where !(1...64).contains(number) {
+            throw ValidationError("\(option) must be from 1 to 64")
+        }
         if dryRun, !missing { throw ValidationError("--dry-run is for --missing") }
         if missing {
             guard urls.isEmpty, fromFile == nil, bundle == nil, sha256 == nil else {
                 throw ValidationError("--missing has its URLs from the cache: give none")
             }
-            return try validateNumbers()
+            return
         }
         guard !urls.isEmpty || fromFile != nil else {
             throw ValidationError("give a URL, or a file with URLs: --from-file <list>")
@@ -173,21 +168,6 @@ struct Fetch: CacheCommand {
         } else if urls.count != 1 || fromFile != nil, key != nil || item.name != nil || sha256 != nil {
             throw ValidationError(
                 "--key, --name and --sha256 are for one URL; put keys and digests of several into the list")
-        }
-        if anew, replaceOpened {
-            throw ValidationError(
-                "--anew leaves opened files and stores anew; --replace-opened replaces them: use one")
-        }
-        try validateNumbers()
-    }
-
-    private func validateNumbers() throws {
-        for (option, number) in [("--parallel", parallel), ("--per-host", perHost), ("--tries", tries)]
-        where !(1...64).contains(number) {
-            throw ValidationError("\(option) must be from 1 to 64")
-        }
-        guard (0...100).contains(redirects) else {
-            throw ValidationError("--redirects must be from 0 to 100")
         }
     }
 
@@ -234,57 +214,49 @@ struct Fetch: CacheCommand {
         configuration.transfers = parallel
         configuration.transfersPerHost = perHost
         configuration.attempts = tries
-        configuration.redirects = redirects
         configuration.admission = onlyFreeSpace ? .onlyIntoFreeSpace : .evicting
         // Whoever enters the command wants it done now.
-        configuration.conditions = conditions
+        configuration.conditions = []
         configuration.pausesUnopenedSources = gate
         return configuration
     }
 
     private func request(for target: FetchTarget) -> DownloadRequest {
         var request = DownloadRequest(
-            target.url, key: target.key, source: item.source,
-            destination: item.destination(target.fileName),
-            intent: item.requested ? .userRequested : .opportunistic,
-            priority: item.priority ?? 0, expecting: expectations(target.digest),
-            expirationDate: item.expiresAt.map(Date.init(milliseconds:)),
-            recordedURL: recordUrl ? target.url : nil,
-            whenCached: whenCached, whenPromoted: whenPromoted)
+            target.url, key: target.key, destination: item.destination(target.fileName),
+            expecting: expectations(target.digest), recordedURL: recordUrl ? target.url : nil)
         request.urlRequest = target.urlRequest
         request.allowsCompressedTransfer = !uncompressed
-        request.conditions = conditions
-        return request
+        return completed(request)
     }
-}
 
-extension Fetch {
-    private var conditions: DownloadConditions { powered ? .externalPower : [] }
+    private func request(for targets: [FetchTarget], bundle key: ItemKey) throws -> DownloadRequest {
+        // `--to none` is refused before.
+        guard let destination = item.destination(FileName(sanitizing: key.string)) else {
+            throw CommandFailure(.usage, "no destination")
+        }
+        let files = try targets.map { target in
+            var file = BundleFile(
+                try target.pathInBundle, at: target.url, expecting: expectations(target.digest))
+            file.urlRequest = target.urlRequest
+            return file
+        }
+        return completed(DownloadRequest(bundle: files, key: key, destination: destination))
+    }
 
     private func expectations(_ digest: [UInt8]?) -> [ContentExpectation] {
         (digest.map { [.sha256($0)] } ?? []) + (anyType ? [.mediaType("*/*")] : [])
     }
 
-    private var whenPromoted: WhenPromoted {
-        anew ? .storeAgain : replaceOpened ? .replaceIfUnmodified : .leave
-    }
-
-    private func request(for targets: [FetchTarget], bundle key: ItemKey) throws -> DownloadRequest {
-        let name = FileName(sanitizing: key.string)
-        // `--to none` is refused before.
-        guard let destination = item.destination(name) else { throw CommandFailure(.usage, "no destination") }
-        var request = DownloadRequest(
-            bundle: try targets.map { target in
-                var file = BundleFile(
-                    try target.pathInBundle, at: target.url, expecting: expectations(target.digest))
-                file.urlRequest = target.urlRequest
-                return file
-            },
-            key: key, source: item.source, destination: destination,
-            intent: item.requested ? .userRequested : .opportunistic, priority: item.priority ?? 0,
-            expirationDate: item.expiresAt.map(Date.init(milliseconds:)), whenCached: whenCached,
-            whenPromoted: whenPromoted)
-        request.conditions = conditions
+    /// With what is said of all items.
+    private func completed(_ request: DownloadRequest) -> DownloadRequest {
+        var request = request
+        if let source = item.source { request.source = source }
+        request.intent = item.requested ? .userRequested : .opportunistic
+        request.priority = item.priority ?? 0
+        request.expirationDate = item.expiresAt.map(Date.init(milliseconds:))
+        request.whenCached = whenCached
+        if replaceOpened { request.whenPromoted = .replaceIfUnmodified }
         return request
     }
 }

@@ -8,12 +8,10 @@ final class InputFile {
     static let standardInput: FilePath = "-"
 
     let name: String
-    /// The length in bytes; `nil` if unknown before reading, as for a pipe or a file in `/proc`.
-    private(set) var length: Int64?
+    /// Whether the length is known before reading, unlike that of a pipe or a file in `/proc`.
+    private(set) var hasLength = false
 
     private let descriptor: Descriptor
-    /// Of a file with a length, when it was opened.
-    private var attributes: FileAttributes?
     private let isOwned: Bool
 
     init(_ path: FilePath) throws(CommandFailure) {
@@ -27,7 +25,7 @@ final class InputFile {
             descriptor = try LiveFileSystem().open(path, in: .workingDirectory, .readFollowingLinks)
             let found = try LiveFileSystem().attributes(of: descriptor)
             try Self.refuseFolder(found)
-            if found.kind == .regular, found.length > 0 { (length, attributes) = (found.length, found) }
+            hasLength = found.kind == .regular && found.length > 0
         } catch {
             throw Self.failure(name, error)
         }
@@ -62,20 +60,12 @@ final class InputFile {
         if found.kind == .directory { throw FileSystemError("read", errno: .isDirectory) }
     }
 
-    private static func failure(_ name: String, _ error: FileSystemError) -> CommandFailure {
+    static func failure(_ name: String, _ error: FileSystemError) -> CommandFailure {
         let isNoFile = [.noSuchFileOrDirectory, .notDirectory, .isDirectory].contains(error.errno)
         return CommandFailure(isNoFile ? .notFound : ExitCode(error), "cannot read \(name): \(error.errno)")
     }
 
     deinit { if isOwned { LiveFileSystem().close(descriptor) } }
-
-    /// Checks that what was read is what the file held at one moment.
-    func requireUnchanged() throws {
-        guard let attributes else { return }
-        if try LiveFileSystem().attributes(of: descriptor).isWritten(since: attributes) {
-            throw CacheError.fileChanged(name)
-        }
-    }
 
     /// Fills `piece` from the input, and returns the number of bytes: fewer than asked for mean the end of the input.
     func read(into piece: inout Data) throws(CommandFailure) -> Int {

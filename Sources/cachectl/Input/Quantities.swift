@@ -99,7 +99,7 @@ enum ByteRangeError: Error, Hashable, CustomStringConvertible {
 }
 
 /// How long to wait: `500ms`, `1s`, `2m`.
-struct Interval: Hashable {
+struct Interval: Hashable, CustomStringConvertible {
     static let shortest = Duration.milliseconds(100)
     static let longest = Duration.seconds(3600)
 
@@ -116,6 +116,11 @@ struct Interval: Hashable {
             (Self.shortest...Self.longest).contains(.milliseconds(milliseconds))
         else { throw .outOfRange }
         duration = .milliseconds(milliseconds)
+    }
+
+    var description: String {
+        let milliseconds = duration.milliseconds
+        return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
     }
 }
 

@@ -9,7 +9,7 @@ struct Inventory: Command {
         commandName: "inventory",
         abstract: "Shows or checks all that an app stores.",
         usage: """
-            cachectl inventory --container <dir> [--files] [--json] [<filters>]
+            cachectl inventory --container <dir> [--files] [--json]
             cachectl inventory --container <dir> --check [--manifest <file>] [<options>]
             cachectl inventory --container <dir> --fix-script [<options>]
             cachectl inventory --container <dir> --draft-manifest
@@ -38,8 +38,8 @@ struct Inventory: Command {
             EXAMPLES:
               # Print totals by area and kind
               cachectl inventory --app org.example.app
-              # List old files that the user sees
-              cachectl inventory --container App.xcappdata --files --older-than 90d
+              # List the files that the user sees
+              cachectl inventory --container App.xcappdata --files | grep ^documents
               # See what a feature of the app writes: before and after it, then diff
               cachectl inventory --container ./AppData --files --json >before
               # Check the files against the rules
@@ -85,23 +85,6 @@ struct Inventory: Command {
         completion: .list(StorageRules.infos.map(\.name)))
     var ignore: [String] = []
 
-    @Option(
-        help: ArgumentHelp("Only this area; can be repeated.", valueName: "area"),
-        completion: .list(AreaChoice.allValueStrings))
-    var area: [AreaChoice] = []
-
-    @Option(help: ArgumentHelp("Only this kind; can be repeated.", valueName: "kind"))
-    var kind: [FileKind] = []
-
-    @Option(help: "Only files from this feed or server.", transform: String.parse)
-    var source: String?
-
-    @Option("Only files larger than this.", "size", parse: ByteSize.parse)
-    var largerThan: ByteCount?
-
-    @Option("Only files stored, opened or changed longer ago.", "duration", parse: Lifetime.init(_:))
-    var olderThan: Lifetime?
-
     @OptionGroup var shared: SharedOptions
 
     var needsPlace: Bool { !rules }
@@ -112,9 +95,6 @@ struct Inventory: Command {
             throw ValidationError("give one of --files, --check, --fix-script, --rules and --draft-manifest")
         }
         if fixScript, shared.json { throw ValidationError("give either --fix-script or --json") }
-        if isChecking || rules || draftManifest, isFiltered {
-            throw ValidationError("only --files and the sums take filters; the others cover all files")
-        }
         if let rule = ignore.first(where: { name in !StorageRules.infos.contains { $0.name == name } }) {
             throw ValidationError("there is no rule '\(rule)'; 'cachectl inventory --rules' lists them")
         }
@@ -172,49 +152,16 @@ struct Inventory: Command {
             (inventory.problems + problems).warn()
             return false
         }
-        let start = olderThan?.start(before: Timestamp.now)
-        let isSelected = { (file: InventoryFile) in self.isSelected(file, storedBefore: start) }
         let printer = InventoryOutput(
-            inventory: inventory, output: output, isSelected: isSelected,
-            totals: InventoryTotals(of: inventory, only: isSelected))
+            inventory: inventory, output: output, totals: InventoryTotals(of: inventory))
         if output.isJSON {
             try printer.printJSON(withFiles: files)
         } else if files {
             try printer.printFiles()
         } else {
-            try printer.printSums(isFiltered: isFiltered)
+            try printer.printSums()
         }
         inventory.problems.warn()
         return false
     }
-
-    private var isFiltered: Bool {
-        !area.isEmpty || !kind.isEmpty || source != nil || largerThan != nil || olderThan != nil
-    }
-
-    private func isSelected(_ file: InventoryFile, storedBefore start: Int64?) -> Bool {
-        (area.isEmpty || area.contains { $0.area == file.area }) && (kind.isEmpty || kind.contains(file.kind))
-            // Compared as bytes: Swift's `==` treats canonically equivalent strings as equal.
-            && (source.map { file.facts?.source?.utf8.elementsEqual($0.utf8) ?? false } ?? true)
-            && (largerThan.map { file.length > $0.bytes } ?? true) && (start.map { file.since < $0 } ?? true)
-    }
-}
-
-/// An area as an argument, or `other` for files outside all areas.
-struct AreaChoice: ExpressibleByArgument {
-    let area: Area?
-
-    init?(argument: String) {
-        guard Self.allValueStrings.contains(argument) else { return nil }
-        area = Area(name: argument)
-    }
-
-    static var allValueStrings: [String] { (Area.allCases as [Area?] + [nil]).map(\.choiceName) }
-}
-
-extension FileKind: ExpressibleByArgument {}
-
-extension Area? {
-    /// The name in arguments and in output.
-    var choiceName: String { self?.name ?? "other" }
 }

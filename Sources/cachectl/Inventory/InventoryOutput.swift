@@ -3,17 +3,16 @@ internal import PrefetchFileSystem
 internal import StorageInventory
 internal import SystemPackage
 
-/// The selected files of an inventory as text or as JSON.
+/// The files of an inventory as text or as JSON.
 struct InventoryOutput {
     let inventory: FileInventory
     let output: Output
-    let isSelected: (InventoryFile) -> Bool
     let totals: InventoryTotals
 
     /// Largest first; files of equal size are grouped by folder.
     private var files: LazyMapCollection<[Int], InventoryFile> {
         let files = inventory.files
-        var order = files.indices.filter { isSelected(files[$0]) }
+        var order = Array(files.indices)
         // Sort indices: a copy of the files would take too much memory.
         order.sort {
             let (left, right) = (files[$0], files[$1])
@@ -25,22 +24,17 @@ struct InventoryOutput {
     }
 
     /// Prints the sums by area and kind, and the totals for the device.
-    func printSums(isFiltered: Bool) throws {
-        guard totals.files > 0 else {
-            return try output.print(isFiltered ? "no such files" : "no files")
-        }
+    func printSums() throws {
+        guard totals.files > 0 else { return try output.print("no files") }
         var table = TextTable([.left, .left, .right, .right, .right, .right])
         table.add(["AREA", "KIND", "FILES", "LENGTH", "ON DISK", "BACKED UP"])
         for group in totals.groups {
             table.add([
-                group.area.choiceName, group.kind.rawValue, "\(group.files)", Size.text(group.length),
+                group.area.manifestName, group.kind.rawValue, "\(group.files)", Size.text(group.length),
                 Size.text(group.allocated), group.backedUp == 0 ? "-" : Size.text(group.backedUp),
             ])
         }
-        let length = Size.exactText(totals.length)
-        let allocated = Size.text(totals.groups.reduce(0) { $0 + $1.allocated })
-        let selected = ["\(Count.text(totals.files, "file")), \(length), \(allocated) on disk"]
-        try output.print(table.lines + [""] + (isFiltered ? selected : device))
+        try output.print(table.lines + [""] + device)
     }
 
     private var device: [String] {
@@ -59,7 +53,7 @@ struct InventoryOutput {
 
     func printFiles() throws {
         let files = files
-        guard !files.isEmpty else { return try output.print("no such files") }
+        guard !files.isEmpty else { return try output.print("no files") }
         let header = ["AREA", "KIND", "LENGTH", "ON DISK", "BACKUP", "SINCE", "SOURCE", "KEY", "PATH"]
         // Created twice: stored rows would take more memory than the inventory.
         let rows = files.lazy.map(row(of:))
@@ -72,7 +66,7 @@ struct InventoryOutput {
 
     private func row(of file: InventoryFile) -> [String] {
         [
-            file.area.choiceName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
+            file.area.manifestName, file.kind.rawValue, Size.text(file.length), Size.text(file.allocated),
             Self.backup(of: file), Timestamp.text(milliseconds: file.since),
             (file.facts?.source ?? "").orNone, file.facts?.key ?? "-", inventory.path(of: file).displayText,
         ]
@@ -92,7 +86,7 @@ struct InventoryOutput {
     func printJSON(withFiles: Bool) throws {
         let groups: [JSONObject] = totals.groups.map {
             [
-                "area": $0.area.choiceName, "kind": $0.kind.rawValue, "files": $0.files, "bytes": $0.length,
+                "area": $0.area.manifestName, "kind": $0.kind.rawValue, "files": $0.files, "bytes": $0.length,
                 "allocatedBytes": $0.allocated, "backedUpBytes": $0.backedUp,
             ]
         }
@@ -118,7 +112,7 @@ struct InventoryOutput {
 extension InventoryFile {
     func json(in inventory: FileInventory) -> JSONObject {
         [
-            "path": inventory.path(of: self).json, "area": area.choiceName, "kind": kind.rawValue,
+            "path": inventory.path(of: self).json, "area": area.manifestName, "kind": kind.rawValue,
             "bytes": length, "allocatedBytes": allocated,
             // Present if the bytes were already counted for another hard link to the file.
             "countedElsewhere": isCountedElsewhere ? true : nil, "modifiedAtMilliseconds": modified,

@@ -39,7 +39,7 @@ extension StorageManifest.Entry {
     /// The members in the file, in their usual order.
     var members: [(name: String, value: any Encodable)] {
         var members: [(name: String, value: any Encodable)] = [
-            ("path", pattern.text), ("what", what), ("why", why), ("area", area.choiceName),
+            ("path", pattern.text), ("what", what), ("why", why), ("area", area.manifestName),
             ("backup", backup.rawValue),
             ("regenerable", regenerable == .no ? false as any Encodable : regenerable.rawValue),
         ]

@@ -49,15 +49,6 @@ extension String {
         String(suffix(Self.count(of: reversed(), fitting: columns)))
     }
 
-    /// The text in exactly `columns` columns: padded with spaces, or truncated with an ellipsis.
-    func fitted(columns: Int) -> String {
-        let own = self.columns
-        if own <= columns { return self + String(repeating: " ", count: columns - own) }
-        guard columns > 0 else { return "" }
-        let cut = prefix(columns: columns - 1) + "…"
-        return cut + String(repeating: " ", count: columns - cut.columns)
-    }
-
     private static func count(of characters: some Sequence<Character>, fitting columns: Int) -> Int {
         var width = 0
         var count = 0

@@ -7,9 +7,7 @@ struct CacheSample {
     let statistics: CacheStatistics
     /// The sources, largest charge first.
     let sources: [SourceUsage]
-    /// Bytes of the volume.
-    let totalBytes: Int64
-    let availableBytes: Int64
+    let volume: VolumeState
     /// What happened since the previous sample; empty for the first.
     let entries: [JournalEntry]
 
@@ -22,7 +20,7 @@ struct CacheSample {
         }
         return [
             "timeMilliseconds": time,
-            "volume": ["totalBytes": totalBytes, "availableBytes": availableBytes] as JSONObject,
+            "volume": ["totalBytes": volume.total, "availableBytes": volume.available] as JSONObject,
             "statistics": statistics.json, "sources": sources,
             "events": WatchEvent.events(of: entries).map(\.json),
         ]
@@ -48,13 +46,12 @@ struct CacheSampler {
             let end = ContinuousClock.now
             nextSources = end + (end - start) * Self.rest
         }
-        let volume = try await cache.capacity().capacity.state
         let journal = try await cache.journal(after: position)
+        defer { position = journal.end }
         let entries = position == nil ? [] : journal.entries
-        position = journal.end
         return CacheSample(
             time: Timestamp.now, statistics: try await cache.statistics(), sources: sources,
-            totalBytes: volume.total, availableBytes: volume.available, entries: entries)
+            volume: try await cache.capacity().capacity.state, entries: entries)
     }
 }
 
@@ -62,11 +59,9 @@ struct CacheSampler {
 struct WatchEvent {
     private let kind: String
     private var count: Int64?
-    /// What the items were charged, or the new budget.
     private var bytes: Int64?
     /// Why items were evicted or refused, or the new level of pressure.
     private var detail: String?
-    /// The first few items concerned.
     private var keys: [String]
 
     /// In the order in which each happened first. Uses of what is there, and items that were replaced, are left to the

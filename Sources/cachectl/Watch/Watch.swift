@@ -31,7 +31,6 @@ struct Watch: CacheCommand {
     @OptionGroup var shared: SharedOptions
 
     var isLooking: Bool { true }
-
     var handlesSignals: Bool { true }
 
     func validate() throws {
@@ -41,33 +40,31 @@ struct Watch: CacheCommand {
     func perform(on cache: PrefetchCache, at place: Place, to output: Output) async throws {
         output.stopsOnBrokenPipe = true
         let screen = StandardStreams.isOutputScreen && !output.isJSON ? TerminalScreen() : nil
-        let pause = try Pause(screen)
+        let waiting = try Pause(screen)
         try screen?.enter()
         // Before a failure is reported, which is for the terminal's primary screen.
         defer { screen?.leave() }
         var sampler = CacheSampler(cache)
         var recent: [JournalEntry] = []
-        var left = count ?? .max
-        while true {
+        for number in 1... {
             let start = ContinuousClock.now
             let sample = try await sampler.sample()
             // Without the time for which a terminal or a pipe takes nothing.
-            let took = ContinuousClock.now - start
-            recent = (recent + sample.entries).suffix(WatchScreen.mostEvents)
+            let pause = Self.pause(interval.duration, after: .now - start)
+            // As many as the highest terminal shows.
+            recent = (recent + sample.entries).suffix(200)
             let shown = WatchScreen(
-                title: "cachectl \(shared.placeName)", interval: interval.duration, sample: sample,
-                recent: recent)
+                title: "cachectl \(shared.placeName)", interval: interval, sample: sample, recent: recent)
             if let screen {
                 try screen.draw(shown)
             } else {
                 try output.print(json: sample.json, isPretty: false)
                 try output.flush()
             }
-            left -= 1
-            if left == 0 { return }
-            let end = ContinuousClock.now + Self.pause(interval.duration, after: took)
+            if number == count { return }
+            let end = ContinuousClock.now + pause
             while ContinuousClock.now < end {
-                switch pause.wait(for: end - .now) {
+                switch waiting.wait(for: end - .now) {
                 case .due: continue
                 case .end: return
                 case .signal(SIGTSTP):

@@ -2,10 +2,8 @@ internal import PrefetchCaching
 
 /// The screen of `cachectl watch`: a pure function of a sample, what happened, and the size of the terminal.
 struct WatchScreen {
-    static let mostEvents = 200
-
     let title: String
-    let interval: Duration
+    let interval: Interval
     let sample: CacheSample
     /// Newest last.
     let recent: [JournalEntry]
@@ -21,27 +19,22 @@ struct WatchScreen {
     }
 
     private func heading(_ columns: Int) -> String {
-        let milliseconds = interval.milliseconds
-        let pause = milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
-        let end = "\(Timestamp.time(of: sample.time)) UTC, every \(pause), q quits"
+        let end = "  \(Timestamp.time(of: sample.time)) UTC, every \(interval), q quits"
         // The end of a path is more informative than its start.
-        let title = title.escapedForTerminal
-        let room = columns - end.columns - 2
-        return room < 12
-            ? title.suffix(columns: columns)
-            : title.suffix(columns: room).fitted(columns: room) + "  " + end
+        let title = title.escapedForTerminal.suffix(columns: max(12, columns - end.columns))
+        return title + String(repeating: " ", count: max(0, columns - title.columns - end.columns)) + end
     }
 
     private var figures: [String] {
-        let now = sample.statistics
+        let (now, volume) = (sample.statistics, sample.volume)
         let (charged, budget, level) = (now.chargedBytes, now.budgetBytes, now.pressure)
         var items = "\(now.items), \(Size.text(now.contentBytes)) as \(Size.text(now.storedBytes))"
         if now.partials > 0 { items += "; \(now.partials) interrupted (\(Size.text(now.partialBytes)))" }
         if now.quarantinedItems > 0 { items += "; \(now.quarantinedItems) damaged" }
         return TextTable([
             "budget": "\(Bar.text(charged, of: budget)), \(Size.text(charged)) of \(Size.text(budget))",
-            "pressure": "\(level.rawValue), \(Size.text(sample.availableBytes)) of "
-                + "\(Size.text(sample.totalBytes)) available"
+            "pressure":
+                "\(level.rawValue), \(Size.text(volume.available)) of \(Size.text(volume.total)) available"
                 + (level == .normal ? "" : "; nothing is admitted"),
             "items": items,
             "so far": "\(now.stores) stored, \(now.promotions) opened, \(now.evictions) evicted, "
@@ -53,10 +46,7 @@ struct WatchScreen {
     private var sources: [String] {
         var table = TextTable([.left, .right, .right])
         for source in sample.sources {
-            table.add([
-                source.source.isEmpty ? "(none)" : source.source, "\(source.items)",
-                Size.text(source.chargedBytes),
-            ])
+            table.add([source.source.orNone, "\(source.items)", Size.text(source.chargedBytes)])
         }
         return table.lines
     }

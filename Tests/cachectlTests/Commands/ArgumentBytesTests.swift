@@ -27,24 +27,6 @@ import Testing
             in: container.folder)
     }
 
-    @Test func textThatIsNotUTF8IsRefused() async throws {
-        for words in [
-            "put A -", "open k A", "evict --source A", "inventory --area A", "put k - --folder=A",
-            "put k - --to A",
-            "put k - --expires A", "fetch http://127.0.0.1:9/A", "fetch http://127.0.0.1:9/x --allow-host A",
-            "configure --budget A", "list --A", "list A", "A", "help A", "list --app A",
-        ] {
-            let outcome = try await cachectl(words)
-            #expect(outcome.status == 64 && outcome.output.isEmpty, "\(words)")
-            #expect(
-                outcome.errors.hasPrefix("cachectl: error: ") && outcome.errors.contains(#"a\xFF"#),
-                "\(words)")
-            #expect(outcome.errors.split(separator: "\n").count == 1)
-        }
-        let failure = try await cachectl("put A - --json").failure
-        #expect(failure.message.contains(#"'a\xFF'"#) && failure.message.contains("not UTF-8"))
-    }
-
     @Test func containersAndFilesThatDifferInAByteAreTwo() async throws {
         _ = try container.shell(#"cd; echo file >"$(printf 'a\377')"; mkdir x"#)
         for (place, content) in [("@x/A", "first"), ("@x/B", "second")] {
@@ -73,19 +55,6 @@ import Testing
         #expect(try await cachectl("put file @A").status == 0)
         #expect(try await cachectl("cat file").text == "file\n")
         #expect(try await cachectl("put file @B").status == 66)
-    }
-
-    @Test func everyFileMayHaveAnyName() async throws {
-        _ = try container.shell(
-            #"""
-            cd; A="$(printf 'a\377')"; mkdir "$A"; echo content >"$A/file"; echo 'no URL' >"$A/list"
-            echo '<plist version="1.0"><dict/></plist>' >"$A/plist"
-            """#)
-        #expect(try await cachectl("inventory --check --plist @A/plist").errors == "")
-        let list = try await cachectl("fetch --from-file @A/list")
-        #expect(list.status == 64 && list.errors.contains(#"a\xFF/list, line 1: "#))
-        #expect(try await cachectl("migrate --from @A --as cached").status == 0)
-        #expect(try await cachectl("cat file").text == "content\n")
     }
 
     @Test func aMissingPathIsNamedByItsBytes() async throws {

@@ -23,36 +23,6 @@ import Testing
         }
     }
 
-    @Test func aRangePastTheEndIsAnErrorThatNamesTheLength() async throws {
-        try await container.succeed("put", "k", "-", input: noise(10, seed: 7))
-        for range in ["0-10", "10-", "10-10", "-11"] {
-            let outcome = try await container.cachectl("cat", "k", "--range", range)
-            #expect(outcome.status == 64 && outcome.output.isEmpty)
-            #expect(
-                outcome.errors
-                    == "cachectl: error: the range \(range) is past the end: the item has 10 bytes\n")
-        }
-    }
-
-    @Test func anOpenedItemIsReadFromItsFile() async throws {
-        try await container.succeed("put", "k", "-", input: text)
-        try await container.succeed("cat", "k")
-        #expect(try await container.json("stats")["promotions"] as? Int == 0, "reading does not promote")
-        let path = try await container.succeed("open", "k").text.trimmingCharacters(in: .newlines)
-        try Data("changed by its user".utf8).write(to: URL(filePath: path))
-        #expect(try await container.succeed("cat", "k").text == "changed by its user")
-        #expect(try await container.succeed("cat", "k", "--range", "-4").text == "user")
-    }
-
-    @Test func anUnknownKeyIsNotFound() async throws {
-        for arguments in [
-            ["cat", "k"], ["cat", "k", "--range", "0-1"], ["cat", "k", "--range", "-1"], ["open", "k"],
-        ] {
-            let outcome = try await container.cachectl(arguments)
-            #expect(outcome.status == 66 && outcome.output.isEmpty, "\(arguments)")
-        }
-    }
-
     @Test func aReaderThatGoesAwayIsNoFailure() async throws {
         try await container.succeed("put", "k", "-", input: noise(4 << 20, seed: 7))
         let outcome = try container.shell(
@@ -80,12 +50,5 @@ import Testing
         #expect(try await container.cachectl(command, "k").status == 66)
         let statistics = try await container.json("stats")
         #expect(statistics["quarantinedItems"] as? Int == 1 && statistics["items"] as? Int == 0)
-    }
-
-    @Test func aPurgedItemIsNotFound() async throws {
-        try await container.succeed("put", "k", "-", input: text)
-        try Data().write(to: await container.onlyItemFile())
-        let outcome = try await container.cachectl("cat", "k")
-        #expect(outcome.status == 66 && outcome.errors.contains("purged"))
     }
 }

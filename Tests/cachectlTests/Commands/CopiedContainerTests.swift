@@ -76,12 +76,4 @@ import Testing
         let purged = try await copy.json("purge", "--excluded", "--older-than", "0s")
         #expect((purged["purged"] as? [Any])?.count == 3 && (purged["changed"] as? [Any])?.isEmpty == true)
     }
-
-    @Test func forgetSaysWhetherTheFileIsInBackups() async throws {
-        let copy = try copy()
-        #expect(try await copy.succeed("forget", "map").text == "forgot map; its file stays\n")
-        #expect(
-            try await container.succeed("forget", "map").text
-                == "forgot map; its file stays, and out of backups\n")
-    }
 }

@@ -21,15 +21,6 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: file)) == text)
     }
 
-    @Test func aCacheThatOthersCanWriteToIsRefused() async throws {
-        try await container.succeed("list")
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o777],
-            ofItemAtPath: container.root.appending(path: "Library/Caches/PrefetchCache").path)
-        let outcome = try await container.cachectl("list")
-        #expect(outcome.status == 77 && outcome.errors.contains("permissions"))
-    }
-
     // MARK: Apps
 
     @Test func anAppIsFoundInTheUsersFolders() throws {
@@ -55,13 +46,6 @@ import Testing
         let folder = container.root.appending(path: "Documents/org.example.app")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(Set(names) == ["CACHEDIR.TAG", "doc.txt"])
-    }
-
-    @Test func theIdentifierOfAnAppIsAFolderName() async throws {
-        for place in [[], ["--container", container.root.path]] {
-            let outcome = try await Tool.run(["list", "--app", "../x"] + place, in: container.folder)
-            #expect(outcome.status == 64 && outcome.errors.contains("not a valid application id"))
-        }
     }
 
     // MARK: Streams

@@ -18,13 +18,6 @@ import Testing
         try await container.succeed("open", "film")
     }
 
-    private func files(_ options: String...) async throws -> [[String: Any]] {
-        let record = try await container.cachectl(["inventory", "--files", "--json"] + options).object
-        return try #require(record["files"] as? [[String: Any]])
-    }
-
-    // MARK: What it prints
-
     @Test func whatAFeatureWritesIsSeenByDiff() async throws {
         try await fill()
         func lines() async throws -> Set<Substring> {
@@ -52,75 +45,42 @@ import Testing
         #expect(try await container.json("inventory")["files"] == nil)
     }
 
-    @Test func filtersSelectFiles() async throws {
-        try await fill()
-        for (options, count) in [
-            (["--area", "documents"], 1), (["--kind", "item"], 1), (["--source", "feed"], 1),
-            (["--area", "documents", "--kind", "item"], 0), (["--kind", "item", "--kind", "promoted"], 2),
-            (["--kind", "promoted", "--larger-than", "10kB"], 1), (["--older-than", "1d"], 0),
-            (["--kind", "promoted", "--larger-than", "1MB"], 0), (["--area", "tmp"], 0),
-        ] {
-            let record = try await container.cachectl(["inventory", "--files", "--json"] + options).object
-            #expect((record["files"] as? [Any])?.count == count, "\(options)")
-        }
-    }
-
-    @Test func hostileNamesNeitherControlTheTerminalNorBreakTheJSON() async throws {
-        try container.write("x", to: "Documents/n\u{1B}[2J\u{202E}\n")
-        // Bytes that are no UTF-8, which Foundation cannot write.
-        #expect(try container.shell(#"touch "$CONTAINER/Documents/$(printf 'a\377b')""#).status == 0)
-        let table = try await container.succeed("inventory", "--files").text
-        #expect(table.contains(#"Documents/n\u{1B}[2J\u{202E}\u{A}"#))
-        #expect(table.contains(#"Documents/a\xFFb"#))
-        #expect(table.split(separator: "\n").count == 3)
-        let files = try await files()
-        #expect(files.contains { $0["path"] as? String == "Documents/n\u{1B}[2J\u{202E}\n" })
-        let bytes = files.compactMap { $0["path"] as? [String: String] }
-        #expect(bytes.map { $0["text"] } == [#"Documents/a\xFFb"#])
-        let decoded = bytes.first?["base64"].flatMap { Data(base64Encoded: $0) }
-        #expect(decoded == Data("Documents/a".utf8) + [0xFF] + Data("b".utf8))
-    }
-
-    /// Swift takes them for equal, and so did the inventory, but not the rest.
+    /// Swift takes them for equal.
     @Test func sourcesOfDifferentBytesAreDifferent() async throws {
-        for source in ["caf\u{E9}", "cafe\u{301}"] {
-            let key = "\(source.utf8.count)"
-            try await container.succeed("put", key, "-", "--source", source, input: text)
+        let sources = ["caf\u{E9}", "cafe\u{301}"]
+        for (number, source) in sources.enumerated() {
+            let content = noise(1000 * (2 - number), seed: 1)
+            try await container.succeed("put", "k\(number)", "-", "--source", source, input: content)
         }
-        for source in ["caf\u{E9}", "cafe\u{301}"] {
-            let keys = try await files("--source", source).compactMap { $0["key"] as? String }
-            #expect(keys == ["\(source.utf8.count)"])
+        for (number, source) in sources.enumerated() {
+            let rows = try await container.json("list", "--source", source)["items"] as? [[String: Any]]
+            #expect(rows?.map { $0["key"] as? String } == ["k\(number)"])
         }
+        let rows = try await #require(container.json("stats", "--by", "source")["rows"] as? [[String: Any]])
+        let told = rows.compactMap { ($0["source"] as? String).map { Array($0.utf8) } }
+        #expect(told == sources.map { Array($0.utf8) })
     }
 
-    // MARK: Checks
-
-    @Test func aFindingIsTheExitCode() async throws {
+    @Test func fromTheDraftToACleanCheck() async throws {
         try await fill()
-        let clean = try await container.succeed("inventory", "--check")
-        #expect(clean.text.hasPrefix("nothing wrong with "))
-        try container.write("left", to: "Library/Caches/PrefetchCache/junk")
-        let found = try await container.cachectl("inventory", "--check")
+        try container.write("{}", to: "Library/Application Support/state.json")
+        func check(_ manifest: String) async throws -> Tool.Outcome {
+            let file = try container.folder.write(Data(manifest.utf8), to: "storage.json")
+            return try await container.cachectl("inventory", "--check", "--manifest", file.path)
+        }
+        let draft = try await container.succeed("inventory", "--draft-manifest").text
+        let open = try await check(draft)
+        #expect(open.status == 1)
+        let rules = open.text.matches(of: #/\[([a-z-]+)\]/#).map { String($0.1) }
+        #expect(rules == ["purpose-to-do", "purpose-to-do"])
+        let done = draft.replacing("TODO: ", with: "")
+        let clean = try await check(done)
+        #expect(clean.status == 0 && clean.text.hasPrefix("nothing wrong with "))
+        try container.write("x", to: "Library/Application Support/other")
+        let found = try await check(done)
         #expect(found.status == 1)
-        #expect(found.text.hasPrefix("warning: Library/Caches/PrefetchCache/junk: "))
-        #expect(found.text.contains(" [abandoned]\n"))
-        let record = try await container.cachectl("inventory", "--check", "--json")
-        #expect(record.status == 1)
-        let findings = try #require(record.object["findings"] as? [[String: Any]])
-        #expect(findings.map { $0["rule"] as? String } == ["abandoned"])
-    }
-
-    @Test func theSettingsOfTheAppAreHeldAgainstItsDocuments() async throws {
-        try await fill()
-        func check(_ plist: String) async throws -> Tool.Outcome {
-            let file = try container.folder.write(Data(plist.utf8), to: "Info.plist")
-            return try await container.cachectl("inventory", "--check", "--plist", file.path)
-        }
-        let found = try await check("<plist version=\"1.0\"><dict/></plist>")
-        #expect(found.status == 1 && found.text.contains("[file-sharing]"))
-        let damaged = try await check("no plist")
-        #expect(damaged.status == 65 && damaged.errors.contains("not a property list"))
-        #expect(try await container.cachectl("inventory", "--check", "--plist", "/nowhere").status == 66)
+        #expect(found.text.hasPrefix("warning: Library/Application Support/other: "))
+        #expect(found.text.contains(" [unexplained]\n"))
     }
 
     @Test func theRulesAreListedWithoutAContainer() async throws {

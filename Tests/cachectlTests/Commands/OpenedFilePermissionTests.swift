@@ -27,7 +27,7 @@ import Testing
 
     @Test func documentsFollowTheUmaskAndApplicationSupportIsPrivate() throws {
         for (umask, file, folder) in [
-            ("022", "644", "755"), ("002", "664", "775"), ("077", "600", "700"), ("000", "666", "777"),
+            ("002", "664", "775"), ("077", "600", "700"),
         ] {
             let outcome = try container.shell(
                 #"""

@@ -1,5 +1,8 @@
 import Foundation
+import PrefetchCaching
 import Testing
+
+@testable import cachectl
 
 /// What all commands have in common.
 @Suite struct QuietTests {
@@ -69,5 +72,42 @@ import Testing
                 #expect((failure.schemaVersion, failure.error, failure.exitCode) == (1, "usage", 64))
             }
         }
+    }
+
+    /// Keys, sources and files of hostile names, in text and in JSON.
+    @Test func noNameControlsTheTerminal() async throws {
+        let name = "n\u{1B}[2J\u{202E}\u{9B}\n\""
+        for key in [name, "opened" + name] {
+            try await container.succeed(
+                "put", key, "-", "--source", name, "--to", "documents", input: text + Data(key.utf8))
+        }
+        try container.write("x", to: "Documents/\(name).log")
+        for arguments in [
+            ["open", "opened" + name], ["list"], ["list", "--opened"], ["show", name], ["events"],
+            ["stats", "--by", "source"], ["inventory", "--files"], ["inventory", "--check"],
+            ["inventory", "--draft-manifest"], ["show", "Documents/\(name).log"],
+            ["put", "opened" + name, "-"],
+            ["cat", "x" + name], ["evict", name, "x" + name], ["forget", "opened" + name, "x" + name],
+            ["migrate", "--from", container.root.path + "/Documents", "--as", "cached", "--dry-run"],
+        ] {
+            for more in [[], ["--json"]] {
+                let outcome = try await container.cachectl(arguments + more, input: text)
+                let printed = outcome.text + outcome.errors
+                let isHarmless = printed.unicodeScalars.allSatisfy { !$0.isTerminalHazard || $0 == "\n" }
+                #expect(isHarmless, "\(arguments)")
+                #expect(printed.contains(#"[2J\u"#) || arguments[0] == "open", "\(arguments)")
+            }
+        }
+    }
+
+    @Test func whatWasDoneBeforeAFailureIsKnown() async throws {
+        var done: [ItemKey] = []
+        let (unknown, failure) = await Trim().each(of: ["a", "a", "b", "c", "d"]) { key in
+            if key == "c" { throw CommandFailure(.refused, nil) }
+            done.append(key)
+            return key == "a"
+        }
+        #expect(done == ["a", "b"] && unknown == ["b"])
+        #expect(failure as? CommandFailure == CommandFailure(.refused, nil))
     }
 }

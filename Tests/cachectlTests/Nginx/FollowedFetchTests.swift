@@ -43,22 +43,5 @@ extension ServerTests {
             #expect(try await whole == content)
             #expect(try await end == content.suffix(5))
         }
-
-        @Test func aDownloadThatDoesNotGoOnIsAnErrorAfterTheTimeout() async throws {
-            let outcome = try await container.cachectl("cat", "film", "--follow", "--timeout", "100ms")
-            #expect(outcome.status == 75)
-            #expect(outcome.output.isEmpty)
-            #expect(outcome.errors == "cachectl: error: nobody is storing 'film'; download it again\n")
-        }
-
-        @Test func aRangePastTheEndIsAnErrorThatNamesTheLength() async throws {
-            try await container.succeed("put", "k", "-", input: Data("0123456789".utf8))
-            let outcome = try await container.cachectl("cat", "k", "--follow", "--range", "5-10")
-            #expect(outcome.status == 64)
-            #expect(outcome.output == Data("56789".utf8))
-            #expect(
-                outcome.errors
-                    == "cachectl: error: the range 5-10 is past the end: the item has 10 bytes\n")
-        }
     }
 }

@@ -36,19 +36,6 @@ extension ServerTests {
             return try FetchEvent.all(in: outcome.output)
         }
 
-        @Test func aKilledDownloadGoesOnWithARange() async throws {
-            #expect(try interrupt(SIGKILL).outcome().wasKilled)
-            let events = try await fetchTheRest()
-            let resumed = try #require(events.first { $0.event == "resumed" }?.completedBytes)
-            #expect(resumed % (1 << 20) == 0)
-            #expect(resumed >= content.count / 2 - 4 << 20)
-            #expect(try await container.cachectl("cat", "film").output == content)
-            let last = try #require(nginx.stop().last)
-            #expect(last.status == 206)
-            #expect(last.start == resumed)
-            #expect(last.sent == Int64(content.count) - resumed)
-        }
-
         @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
         func aSignalKeepsWhatIsThereAndSaysSo(_ signal: Int32, _ code: Int32) async throws {
             let tool = try interrupt(signal)
@@ -82,15 +69,6 @@ extension ServerTests {
             #expect(last.sent == Int64(new.count))
         }
 
-        @Test func aServerThatLimitsItsRateIsAskedOnce() async throws {
-            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4", isSlow: true))
-            #expect(try await container.cachectl("cat", "film").output == content)
-            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4", isSlow: true))
-            let entries = nginx.stop()
-            #expect(entries.map(\.status) == [200, 304])
-            #expect(entries.map(\.sent) == [Int64(content.count), 0])
-        }
-
         @Test func twoProcessesFetchEachFileOnce() throws {
             let names = (0..<200).map { "\($0).txt" }
             for name in names { try Data(name.utf8).write(to: nginx.files.appending(path: name)) }
@@ -105,16 +83,6 @@ extension ServerTests {
             let fetched = nginx.stop().filter { $0.status == 200 }.map(\.name)
             #expect(fetched.count == names.count)
             #expect(Set(fetched) == Set(names))
-        }
-
-        @Test func aNewerVersionTakesTheItemsPlace() async throws {
-            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4"))
-            let new = noise(3 << 20, seed: 2)
-            try new.write(to: nginx.files.appending(path: "film.mp4"))
-            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4"), "--keep")
-            #expect(try await container.cachectl("cat", "film").output == content)
-            try await container.succeed("fetch", "--key", "film", nginx.url("film.mp4"))
-            #expect(try await container.cachectl("cat", "film").output == new)
         }
     }
 }

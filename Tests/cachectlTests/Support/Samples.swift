@@ -13,8 +13,8 @@ extension CacheSample {
         statistics.budgetBytes = 10 << 20
         change(&statistics)
         return CacheSample(
-            time: second * 1000, statistics: statistics, sources: sources, totalBytes: 100 << 30,
-            availableBytes: 40 << 30, entries: entries)
+            time: second * 1000, statistics: statistics, sources: sources,
+            volume: VolumeState(total: 100 << 30, available: 40 << 30), entries: entries)
     }
 }
 
