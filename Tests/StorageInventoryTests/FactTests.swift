@@ -119,23 +119,7 @@ import Testing
         #expect(try container.findings() == [])
     }
 
-    @Test func everyFileOfTheCacheHasItsKind() throws {
-        let kinds = Dictionary(grouping: try container.inventory().files, by: \.kind).mapValues(\.count)
-        let expected: [FileKind: Int] = [.item: 2, .promoted: 2, .tag: 1, .foreign: 2]
-        for (kind, count) in expected { #expect(kinds[kind] == count, "\(kind)") }
-        #expect(kinds[.catalog] != nil && kinds[.record] != nil)
-    }
-
     // MARK: By what means a file is left out
-
-    @Test func aMarkOnAFolderHoldsForWhatIsInIt() throws {
-        try write("x", to: "Library/Application Support/Offline/deep/file")
-        try container.mark(.exclude, "Library/Application Support/Offline")
-        let inventory = try container.inventory()
-        let file = try #require(inventory.files.first { $0.name.string == "file" })
-        #expect(!file.isBackedUp)
-        #expect(!file.exclusions.isDisjoint(with: .marks))
-    }
 
     @Test func theMarkOfAnAppleContainerIsSeenElsewhere() throws {
         try container.setAttribute(

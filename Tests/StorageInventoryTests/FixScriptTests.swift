@@ -20,10 +20,14 @@ import Testing
         try await super.init()
     }
 
-    private func script(_ arguments: String...) throws -> String {
-        let outcome = try BuiltTool.run(["inventory", "--fix-script"] + arguments, on: container)
-        #expect(outcome.status == 0, "\(outcome.output)")
-        return outcome.output
+    /// - Parameter days: How long a file may stay unused, if that is stated.
+    private func script(unusedFor days: Int64? = nil, by manifest: StorageManifest? = nil) throws -> String {
+        let inventory = try container.inventory()
+        let options = Checkup.Options(
+            now: .now, unusedFor: days.map { $0 * 86_400_000 }, manifest: manifest)
+        let findings = Checkup.run(on: inventory, options, in: LiveFileSystem()).findings
+        let bytes = try FixScript.text(for: findings, of: inventory, in: LiveFileSystem())
+        return String(decoding: bytes, as: UTF8.self) + "\n"
     }
 
     /// Runs a script.
@@ -37,11 +41,11 @@ import Testing
         return try Command.outcome(of: "/bin/sh", [file, discarded]).status == 0
     }
 
-    @Test(arguments: TestRun.sample(8, of: mendable))
+    @Test(arguments: mendable)
     func eachFaultIsMended(_ fault: Fault) throws {
         try fault.plant(container)
         #expect(try found() == [fault.rule])
-        let script = try script("--unused-for", "30d")
+        let script = try script(unusedFor: 30)
         #expect(try found() == [fault.rule], "it was only printed")
         #expect(try run(script))
         #expect(try found() == [])
@@ -49,7 +53,7 @@ import Testing
 
     @Test func allAtOnceAreMendedAndTheRestIsLeft() throws {
         for fault in RuleTests.faults { try fault.plant(container) }
-        let script = try script("--unused-for", "30d")
+        let script = try script(unusedFor: 30)
         #expect(try run(script))
         let mended = Set(Self.mendable.map(\.rule))
         #expect(try found().sorted() == RuleTests.faults.map(\.rule).filter { !mended.contains($0) }.sorted())
@@ -63,24 +67,17 @@ import Testing
         try await container.open([(item, content("paper"))])
         if reason == "changed" { try write("my own words", to: path) }
         try container.mark(isMarked ? .exclude : .include, path)
-        var manifest: [String] = []
+        var manifest: StorageManifest?
         if reason != "changed" {
-            let says = reason == "include" ? (#""include""#, #""download""#) : (#""system""#, reason)
-            let text = """
-                {"version": 1, "entries": [{"path": "\(path)", "what": "Papers", "why": "Read.",
-                "area": "documents", "backup": \(says.0), "regenerable": \(says.1)}]}
-                """
-            let file = work.path.appending("storage.json").string
-            try text.write(toFile: file, atomically: true, encoding: .utf8)
-            manifest = ["--manifest", file]
+            let entry = try StorageManifest.Entry.sample(
+                path, backup: reason == "include" ? .include : .system,
+                regenerable: reason == "include" ? .download : .no)
+            manifest = StorageManifest(app: nil, entries: [entry])
         }
-        func check() throws -> String {
-            try BuiltTool.run(["inventory", "--check"] + manifest, on: container).output
-        }
-        let found = try check().split(separator: "\n").filter { $0.contains(": \(path): ") }
-        #expect(found.count == (isMarked ? 1 : 0), "\(found)")
-        try run(BuiltTool.run(["inventory", "--check", "--fix-script"] + manifest, on: container).output)
-        #expect(try !check().contains(": \(path): "))
+        func found() throws -> Int { try container.findings(by: manifest).count { $0.path.string == path } }
+        #expect(try found() == (isMarked ? 1 : 0))
+        try run(script(by: manifest))
+        #expect(try found() == 0)
         let file = try #require(try container.inventory().files.first { $0.name.string == "Paper.pdf" })
         #expect(file.isBackedUp)
     }
@@ -91,7 +88,7 @@ import Testing
             try fault.plant(container)
         }
         #expect(try script().components(separatedBy: "# By hand: ").count == 3)
-        #expect(try script("--unused-for", "365d").components(separatedBy: "# By hand: ").count == 2)
+        #expect(try script(unusedFor: 365).components(separatedBy: "# By hand: ").count == 2)
     }
 
     /// What was opened once is the user's, even if its key was forgotten.

@@ -41,12 +41,6 @@ private let sdk = "\(support)/com.oldsdk.Analytics"
         #expect(try found() == [])
     }
 
-    /// Two files of a terabyte, of which hardly anything is there. To read them would take hours.
-    @Test func holesAreNotReadToTheirEnd() throws {
-        for name in ["a.img", "b.img"] { try container.write(length: 1 << 40, to: "Documents/\(name)") }
-        #expect(try found() == [])
-    }
-
     private static let databases: [(String, [UInt8])] = [
         ("notes.data", Array("SQLite format 3\0".utf8)), ("empty.sqlite3", [1]),
         ("objects.data", [UInt8](repeating: 0, count: 16) + Array("T-DB".utf8)),
@@ -67,20 +61,6 @@ private let sdk = "\(support)/com.oldsdk.Analytics"
         #expect(try found() == [])
     }
 
-    @Test func whatIsInsideADocumentIsItsOwnAffair() throws {
-        for name in ["Index/Document.log", "Metadata/settings.json", "thumb.jpg", ".hidden", "store.sqlite"] {
-            try write(to: "Documents/Novel.pages/\(name)")
-        }
-        try container.createFolder("Documents/Novel.pages/Data")
-        #expect(try found() == [])
-    }
-
-    @Test(arguments: ["Documents/Inbox", "Documents/.Trash", "\(support)/Later", "tmp/work"])
-    func anEmptyFolderThatTheUserDoesNotSeeOrTheSystemMadeIsRight(_ path: String) throws {
-        try container.createFolder(path)
-        #expect(try found() == [])
-    }
-
     @Test func aFolderThatIsFilledMeanwhileIsNotEmpty() throws {
         try container.createFolder("Documents/Album")
         let inventory = try container.inventory()
@@ -90,29 +70,6 @@ private let sdk = "\(support)/com.oldsdk.Analytics"
     }
 
     // MARK: What is used
-
-    @Test func anExcludedFileThatWasReadLatelyIsInUse() throws {
-        try write(to: "\(support)/Offline/tiles.bin", days: 60, isMarked: true)
-        try Command.run("/usr/bin/touch", "-a", container.url("\(support)/Offline/tiles.bin").path)
-        #expect(try found() == [])
-    }
-
-    @Test func aFolderOfWhichOneFileIsReadIsNotForgotten() throws {
-        try write("a", to: "\(sdk)/a.bin", days: 200)
-        try write("bb", to: "\(sdk)/deep/b.bin", days: 200)
-        #expect(try found() == ["forgotten"])
-        try Command.run("/usr/bin/touch", "-a", container.url("\(sdk)/deep/b.bin").path)
-        #expect(try found() == [])
-    }
-
-    @Test(arguments: [
-        "\(support)/Projects/Novel.pages", "Library/Preferences/com.oldsdk.plist",
-        "Library/Caches/com.apple.metal/functions.data", "Library/WebKit/local.bin",
-    ])
-    func whatIsTheUsersOrTheSystemsIsNeverForgotten(_ path: String) throws {
-        try write("a", to: path, days: 400)
-        #expect(!(try found().contains("forgotten")))
-    }
 
     /// A year later, or in an old copy: nothing there was used, and nothing can be said.
     @Test func inAnAppThatIsNotUsedNothingIsForgotten() throws {
@@ -150,19 +107,7 @@ private let sdk = "\(support)/com.oldsdk.Analytics"
         try await cache.close()
     }
 
-    @Test func whatADeadProcessLeftIsAbandoned() throws {
-        let partial = "Library/Caches/PrefetchCache/incoming/0123456789abcdef"
-        try write("half", to: "\(partial)-1")
-        try write("", to: "\(partial).lock")
-        #expect(try container.findings().map { "\($0.rule.name) \($0.path)" } == ["abandoned \(partial)-1"])
-    }
-
     // MARK: Copies
-
-    @Test func aHardLinkIsNoSecondCopy() throws {
-        try container.link("Documents/Films/Film.txt", to: "Documents/Same.txt")
-        #expect(try found() == [])
-    }
 
     @Test func anItemOfWhichTheFileWasOpenedTwiceOverIsFound() async throws {
         // As a restored container has it: the cached copy came back.
@@ -173,43 +118,6 @@ private let sdk = "\(support)/com.oldsdk.Analytics"
         #expect(try found() == ["same-content-twice"])
     }
 
-    @Test func theSameContentIsFoundUnlessItIsAFewBytes() throws {
-        try write("sixteen bytes or more", to: "Documents/one.bin")
-        try write("sixteen bytes or more", to: "\(support)/Other/two.bin")
-        try write("", to: "Documents/nothing.bin")
-        try write("", to: "Documents/nothing else.bin")
-        #expect(try container.findings().map(\.path) == ["Documents/one.bin"])
-    }
-
-    @Test func smallItemsOfOneContentAreTheCachesAffair() async throws {
-        let cache = try await container.cache()
-        for key in ["a", "b"] as [ItemKey] {
-            _ = try await cache.store(Data("a tile of the map".utf8), as: ItemMetadata(key: key))
-        }
-        try await cache.close()
-        #expect(try found() == [])
-        try write("a tile of the map", to: "Documents/tile.bin")
-        #expect(try found() == ["same-content-twice"])
-    }
-
-    @Test func oneNameInOneAreaOrOnProgramFilesIsNoCopy() throws {
-        try write("march", to: "Documents/March/Invoice.pdf")
-        try write("april", to: "Documents/April/Invoice.pdf")
-        try write("one", to: "Documents/Games/level.dat")
-        try write("two!", to: "\(support)/Games/level.dat")
-        #expect(try found() == [])
-    }
-
-    @Test func copiesOfOneLengthThatDifferAreFoundInAllPlaces() throws {
-        try container.remove("Documents/letter.txt")
-        try write("one", to: "Documents/Plan.md")
-        try write("two", to: "Library/Mobile Documents/Plan.md")
-        try write("six", to: "\(support)/Open/Plan.md")
-        let findings = try container.findings()
-        #expect(findings.map(\.rule.name) == ["diverged-copies"])
-        #expect(findings.map(\.files) == [3])
-    }
-
     @Test func copiesThatCannotBeReadAreNotKnownToDiffer() throws {
         try write("one", to: "Documents/Plan.md")
         try write("two", to: "\(support)/Open/Plan.md")
@@ -218,97 +126,5 @@ private let sdk = "\(support)/com.oldsdk.Analytics"
         let checked = Checkup.run(on: try container.inventory(), .init(now: .now), in: fileSystem)
         #expect(checked.findings == [])
         #expect(checked.problems.count == 2)
-    }
-
-    // MARK: Marks
-
-    @Test(arguments: [
-        "\(support)/org.example.app", "Library/org.example.app.offline", "\(support)/Own/Offline",
-        "Library/SplashBoard", "Documents/Films",
-    ])
-    func anExcludedFolderIsRightUnderItsOwnNameOrFurtherDown(_ path: String) throws {
-        try write("offline", to: "\(path)/1.bin")
-        try container.mark(.exclude, path)
-        // The opened film in Documents is to be backed up.
-        #expect(try found() == (path == "Documents/Films" ? ["user-data-excluded"] : []))
-    }
-
-    @Test func aFewMarksAreNoGroupAndOneOnTheFolderIsEnough() throws {
-        for number in 1...9 {
-            try write(to: "\(support)/org.example.app/\(number).bin", isMarked: number <= 3)
-        }
-        #expect(try found() == [])
-        try container.mark(.exclude, "\(support)/org.example.app")
-        #expect(try found() == [])
-    }
-
-    private static let listed: [UInt8] = {
-        let list = ["HTTPS://example.org/a.pdf", "https://example.org"]
-        do {
-            return Array(
-                try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0))
-        } catch {
-            return []
-        }
-    }()
-
-    @Test(arguments: [
-        ("user.xdg.origin.url", Array("http://example.org/a.pdf".utf8)),
-        ("user.com.apple.metadata:kMDItemWhereFroms", listed),
-    ])
-    func anAddressSaysThatAFileCanBeDownloadedAgain(_ name: String, _ value: [UInt8]) throws {
-        let paths = ["Documents/Report.pdf", "\(support)/Reports/Old.pdf"]
-        for path in paths { try write(to: path, isMarked: path.hasPrefix("Documents")) }
-        #expect(try found().sorted() == ["document-in-support", "user-data-excluded"])
-        for path in paths { try container.setAttribute(name, value, of: path) }
-        #expect(try found() == [])
-    }
-
-    @Test(arguments: ["file:///home/me/a.pdf", "", "bplist00", "message:%3C1@example.org%3E"])
-    func whatIsNoAddressOnTheWebSaysNothing(_ value: String) throws {
-        try write(to: "Documents/Report.pdf", isMarked: true)
-        try container.setAttribute("user.xdg.origin.url", value.utf8, of: "Documents/Report.pdf")
-        #expect(try found() == ["user-data-excluded"])
-    }
-
-    /// What the cache wrote can be downloaded again, whatever its type; what the user wrote into it cannot.
-    @Test func anExcludedDocumentThatTheUserChangedIsTheUsers() async throws {
-        let item = ItemMetadata(key: "paper", destination: .documents("Paper.pdf", backup: .exclude))
-        try await container.open([(item, content("paper"))])
-        #expect(try found() == [])
-        let file = try FileHandle(forWritingTo: container.url("Documents/Paper.pdf"))
-        try file.seekToEnd()
-        try file.write(contentsOf: Data("a note in the margin".utf8))
-        try file.close()
-        #expect(try found() == ["user-data-excluded"])
-    }
-
-    /// It was there before, and the cache only took note of it.
-    @Test func whatTheCacheAdoptedIsTheUsers() async throws {
-        // So large that it would be reported if it were a download.
-        let content = Data(count: 16 << 20)
-        try container.write(content, to: "Documents/Paper.bin")
-        let item = ItemMetadata(key: "paper", destination: .documents("Paper.bin", backup: .exclude))
-        try await container.open([(item, content)])
-        #expect(try found() == [])
-        try container.mark(.exclude, "Documents/Paper.bin")
-        #expect(try found() == ["user-data-excluded"])
-    }
-
-    // MARK: Large files
-
-    @Test func aLargeFileIsRightIfItIsTheUsersOrMarkedOrInCaches() throws {
-        try container.write(length: 64 << 20, to: "Documents/Holiday.mov")
-        try container.write(length: (16 << 20) - 1, to: "\(support)/Films/short.mp4")
-        try container.write(length: 32 << 20, to: "Library/Caches/Films/ahead.mp4")
-        try container.write(length: 48 << 20, to: "\(support)/Films/long.mp4")
-        try container.mark(.exclude, "\(support)/Films/long.mp4")
-        #expect(try found() == [])
-    }
-
-    @Test func aLargeItemThatIsBackedUpIsReported() async throws {
-        let item = ItemMetadata(key: "film 2", destination: .documents("Film 2.bin", backup: .include))
-        try await container.open([(item, Data(count: 16 << 20))])
-        #expect(try found() == ["large-download-backed-up"])
     }
 }

@@ -256,13 +256,6 @@ private let uuid = "0F8FAD5B-D9CB-469F-A165-70867728950E"
         try repair()
     }
 
-    @Test(arguments: TestRun.sample(8, of: faults)) func theFixMakesTheCheckClean(_ fault: Fault) throws {
-        try fault.plant(container)
-        try expectFound([fault.rule])
-        try fix([fault])
-        try expectFound([])
-    }
-
     @Test func afterARepairAndAllFixesTheCheckIsClean() throws {
         for fault in Self.faults { try fault.plant(container) }
         let plist = try plist(sharing: true, inPlace: false)

@@ -65,21 +65,6 @@ import Testing
             (totals.excludedLength["area"] ?? 0) == (before.excludedLength["area"] ?? 0) + length)
     }
 
-    /// Whatever is left out.
-    @Test func aFileWithAnotherNameCountsOnceAmongThoseThatAreSelected() throws {
-        try container.write(Data(repeating: 1, count: 70_000), to: "Documents/own")
-        for other in ["Library/Caches/other", "tmp/other"] {
-            try container.write(Data(), to: other + " folder/x")
-            try container.link("Documents/own", to: other)
-        }
-        let inventory = try container.inventory()
-        for area in [Area.documents, .caches, .temporary] {
-            let totals = InventoryTotals(of: inventory) { $0.area == area && $0.length == 70_000 }
-            #expect(totals.files == 1 && totals.length == 70_000)
-        }
-        #expect(InventoryTotals(of: inventory) { $0.length == 70_000 }.length == 70_000)
-    }
-
     // MARK: What is dangerous to walk
 
     /// Makes folders in one another, each with a sister that waits until the walk comes back. A folder lists its
@@ -207,14 +192,6 @@ import Testing
         #expect(totals.length == before.length)
         #expect(totals.backupLength == before.backupLength)
         #expect(totals.allocated == before.allocated)
-    }
-
-    @Test(arguments: ["new\nline", "\u{1B}[2J", "right\u{202E}left", "comma, \"quote\"", "é", "e\u{301}"])
-    func anyNameIsFound(_ name: String) throws {
-        try write("x", to: "Documents/\(name)")
-        let inventory = try container.inventory()
-        let file = try #require(inventory.files.first { Array($0.name.string.utf8) == Array(name.utf8) })
-        #expect(inventory.path(of: file).displayText == "Documents/\(name)")
     }
 
     @Test func bytesThatAreNoTextAreShownOneByOne() {

@@ -11,11 +11,6 @@ import Testing
         StorageManifest(draftOf: try container.inventory(), app: app)
     }
 
-    /// The patterns of a draft by where they are.
-    private func patterns(below folder: String) throws -> [String] {
-        try draft().entries.map(\.pattern.text).filter { $0.hasPrefix(folder) }
-    }
-
     private func fill(_ folder: String, _ names: String...) throws {
         for name in names { try write(to: "\(folder)/\(name)") }
     }
@@ -39,66 +34,10 @@ import Testing
             ])
     }
 
-    @Test func anEntrySaysWhatIsKnown() throws {
-        let map = try #require(
-            try draft(app: "org.example").entries.first { $0.pattern.text.contains("Map") })
-        #expect(map.area == .applicationSupport && map.backup == .exclude && map.regenerable == .download)
-        #expect(map.what == "TODO: 1 opened item of type txt, from feed-a")
-        #expect(map.why == "TODO: who needs it, and what is lost without it?")
-        let letter = try #require(try draft().entries.first)
-        #expect(letter.area == .documents && letter.backup == .include && letter.regenerable == .no)
-        #expect(letter.what == "TODO: 1 file of type txt" && letter.owner == "us")
-        let settings = try #require(try draft().entries.last)
-        #expect(settings.area == nil && settings.backup == .include)
-    }
-
-    @Test func whatMayBePurgedIsLeftToTheSystem() throws {
-        try fill("Library/Caches/Images", "a.jpg")
-        try fill("tmp", "b")
-        let entries = try draft().entries
-        let cached = try #require(entries.first { $0.area == .caches })
-        #expect(cached.backup == .system && cached.regenerable == .download)
-        let temporary = try #require(entries.first { $0.area == .temporary })
-        #expect(temporary.backup == .system && temporary.regenerable == .derive)
-    }
-
-    @Test func filesOfAFolderOrOfManyAreTogether() throws {
-        let (art, tiles) = ("Library/Application Support/Art", "Library/Caches/Tiles")
-        try fill(art, "a.jpg", "b.jpg", "c.png", "d", "e")
-        for number in 0..<40 { try fill("\(tiles)/\(number % 7)/\(number)", "a.png", "index") }
-        try fill("\(tiles)/3/3", "b.json")
-        #expect(try patterns(below: art) == ["\(art)/*", "\(art)/*.jpg", "\(art)/c.png"])
-        #expect(try patterns(below: tiles) == ["\(tiles)/**/*", "\(tiles)/**/*.png", "\(tiles)/3/3/b.json"])
-        try expectExplained()
-    }
-
-    @Test func aFolderOfManyTypesHasOneEntry() throws {
-        let folder = "Library/Application Support/Odd"
-        for number in 0..<20 { try fill(folder, "a.t\(number)") }
-        #expect(try patterns(below: folder) == ["\(folder)/*"])
-        for number in 0..<20 { try fill("\(folder)/\(number)", "a.u\(number)") }
-        #expect(try patterns(below: folder) == ["\(folder)/**/*"])
-        try expectExplained()
-    }
-
     @Test func theNextDocumentOfTheUserIsExplainedToo() throws {
         let draft = try draft()
         try write("another", to: "Documents/another letter.txt")
         #expect(!(try container.findings(by: draft).map(\.rule.name)).contains("unexplained"))
-    }
-
-    /// A more specific pattern takes files that another group was made of.
-    @Test func anEntrySaysWhatIsTrueOfTheFilesThatItExplains() throws {
-        let folder = "Library/Application Support/Mixed"
-        try fill(folder + "/a", "1", "2", "x.jpg")
-        try fill(folder + "/b", "y.jpg")
-        try container.mark(.exclude, folder + "/a/x.jpg")
-        try container.mark(.exclude, folder + "/b/y.jpg")
-        try expectExplained()
-        let mixed = try #require(try draft().entries.first { $0.pattern.text == folder + "/a/*" })
-        #expect(mixed.backup == .system)
-        let excluded = try #require(try draft().entries.first { $0.pattern.text == folder + "/**/*.jpg" })
-        #expect(excluded.backup == .exclude && excluded.regenerable == .download)
     }
 
     @Test func strangeNamesAreExplained() throws {
@@ -119,10 +58,5 @@ import Testing
         }
         let drafts = try (0..<5).map { _ in try draft() }
         #expect(Set(drafts.map { $0.entries.map { [$0.pattern.text, $0.what] } }).count == 1)
-    }
-
-    @Test func noFilesMakeAnEmptyDraft() throws {
-        let empty = try SampleContainer()
-        #expect(StorageManifest(draftOf: try empty.inventory(), app: nil).entries.isEmpty)
     }
 }

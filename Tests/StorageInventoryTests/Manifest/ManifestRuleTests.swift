@@ -94,19 +94,14 @@ private let support = "Library/Application Support"
     @Test func theMarkOfAFolderIsNotSaidToBeRemoved() throws {
         try write(to: "\(support)/State/s")
         try container.mark(.exclude, "\(support)/State")
-        let file = container.root.path + ".json"
-        let text = """
-            {"version": 1, "entries": [
-              {"path": "\(support)/State/**", "what": "state", "why": "the app needs it", "area": "support",
-               "backup": "include", "regenerable": false}
-            ]}
-            """
-        try Data(text.utf8).write(to: URL(filePath: file))
-        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: file) } }
-        let outcome = try BuiltTool.run(
-            ["inventory", "--check", "--manifest", file, "--fix-script"], on: container)
-        #expect(outcome.output.contains("State/s: a folder above it, or its CACHEDIR.TAG, excludes it"))
-        #expect(!outcome.output.contains("\ninclude '"))
+        let inventory = try container.inventory()
+        let found = Checkup.run(
+            on: inventory, .init(now: .now, manifest: try Self.manifest), in: LiveFileSystem()
+        ).findings
+        let bytes = try FixScript.text(for: found, of: inventory, in: LiveFileSystem())
+        let script = String(decoding: bytes, as: UTF8.self)
+        #expect(script.contains("State/s: a folder above it, or its CACHEDIR.TAG, excludes it"))
+        #expect(!script.contains("\ninclude '"))
     }
 
     // MARK: Which rule reports what
