@@ -36,13 +36,14 @@ struct CatalogView: Sendable {
     static func look(in folders: CacheFolders, isThorough: Bool = false) throws(CacheError) -> Finding {
         let root = folders.current.root
         let path = folders.areas.caches.pushing(CacheLayout.root)
+        let isReadOnly = root.isOnReadOnlyVolume
         do {
             // First, since where a folder is missing nothing may make it.
             guard try CatalogFile.identity(in: root) != nil,
                 try root.requireDatabasePlace(CacheLayout.catalog, at: path) != nil
             else { return .missing }
             let queue = try CatalogFile.view(
-                in: root, at: path, isReadOnly: root.isOnReadOnlyVolume, folders.patience)
+                in: root, at: path, isReadOnly: isReadOnly, folders.patience)
             return try queue.reading { database -> Finding in
                 let version = try CatalogTransaction(database).version()
                 guard version == CatalogSchema.version else { return .unusable("it has version \(version)") }
