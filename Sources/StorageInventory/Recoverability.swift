@@ -75,7 +75,6 @@ extension Checkup {
                 ? .irreplaceable("it was changed after it was opened")
                 : .recoverable("it was downloaded through the cache")
         case .adopted: return .irreplaceable("it was there before the cache had an item like it")
-        case .unknown: return .unknown
         }
     }
 

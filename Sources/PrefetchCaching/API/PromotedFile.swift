@@ -23,11 +23,10 @@ public struct PromotedFile: Hashable, Sendable {
     /// The checksum of the content when the item was promoted.
     package let contentChecksum: UInt64
     package let openedAt: Int64
-    /// Where the content came from; `nil` if the file was promoted before that was recorded, or was migrated.
+    /// Where the content came from; `nil` if the file was migrated.
     public let provenance: Provenance?
-    /// Whether a file with the same content was there already and serves as the promoted one: it is the user's. `nil` if
-    /// that was not recorded.
-    public let isAdopted: Bool?
+    /// Whether a file with the same content was there already and serves as the promoted one: it is the user's.
+    public let isAdopted: Bool
     /// The length of the file in bytes when this was returned, or that of all files of a bundle when it was promoted; `nil`
     /// when there was no regular file, or no folder, or it could not be accessed.
     public let presentBytes: Int64?
@@ -103,7 +102,7 @@ extension PromotedFile {
 
     /// Whether the file is missing, no backup was to contain it, and it was not the user's: it can only be downloaded
     /// again, unless the user has moved or deleted it.
-    public var isLost: Bool { presentBytes == nil && backup == .exclude && isAdopted != true }
+    public var isLost: Bool { presentBytes == nil && backup == .exclude && !isAdopted }
 
     /// When the item was first opened.
     public var openedDate: Date { Date(milliseconds: openedAt) }

@@ -70,9 +70,9 @@ package struct FileJudge: Sendable {
 
     /// Whether a file is the one that was written for an entry, by the identity that was recorded.
     func isRecorded(_ file: Descriptor, by entry: LedgerEntry) throws(FileSystemError) -> Bool {
-        guard entry.origin != .adopted, try fileSystem.attributes(of: file).identity.inode == entry.inode
+        guard entry.origin == .written, try fileSystem.attributes(of: file).identity.inode == entry.inode
         else { return false }
-        guard let birthTime = entry.birthTime else { return entry.origin == .written }
+        guard let birthTime = entry.birthTime else { return true }
         return try fileSystem.birthTime(of: file) == birthTime
     }
 

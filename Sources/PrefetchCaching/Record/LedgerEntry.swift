@@ -26,8 +26,6 @@ package struct LedgerEntry: Sendable, Hashable {
     /// Where the file under the name comes from. A file that the cache did not write is never purged, marked or
     /// unmarked. The raw values are stored.
     package enum Origin: Int, Sendable {
-        /// Promoted by a version that did not record the origin.
-        case unknown = 0
         /// It is the staged file.
         case written = 1
         /// It was there already, with the same content.
@@ -58,7 +56,7 @@ package struct LedgerEntry: Sendable, Hashable {
     /// When the item was opened, in milliseconds since 1970.
     package var openedAt: Int64
     package var origin = Origin.written
-    /// `nil` for a file that was migrated, or promoted by a version that did not record it.
+    /// `nil` for a file that was migrated.
     package var provenance: Provenance?
     /// The files of a bundle, whose folder is what this says of a file; empty for a single file.
     package var parts: [BundlePart] = []
@@ -87,10 +85,10 @@ package struct LedgerEntry: Sendable, Hashable {
 
     /// Whether the file must not be in backups. One that was adopted is the user's, and the item's policy does not
     /// apply to it.
-    package var isExcluded: Bool { backup == .exclude && origin != .adopted }
+    package var isExcluded: Bool { backup == .exclude && !isAdopted }
 
-    /// Whether the file was there already; `nil` where unknown.
-    package var isAdopted: Bool? { origin == .unknown ? nil : origin == .adopted }
+    /// Whether the file was there already.
+    package var isAdopted: Bool { origin == .adopted }
 }
 
 extension AreaPath {
@@ -164,7 +162,6 @@ extension LedgerEntry {
     init?(_ row: Row) {
         do {
             let key = try ItemKey(try row.value(1))
-            let plainName: String = try row.value(7)
             let name = try FileName(try row.value(6))
             let contentBytes: Int64 = try row.value(9)
             let stagedName: String = try row.value(11)
@@ -181,7 +178,7 @@ extension LedgerEntry {
             self.init(
                 key: key, state: state, mode: mode, area: area,
                 folder: try FolderPath?(stored: try row.value(5)), name: name,
-                plainName: plainName.isEmpty ? name : try FileName(plainName), backup: backup,
+                plainName: try FileName(try row.value(7)), backup: backup,
                 contentBytes: contentBytes, contentChecksum: UInt64(bitPattern: try row.value(10)),
                 stagedName: stagedName, inode: UInt64(bitPattern: try row.value(12)),
                 birthTime: try row.value(13), openedAt: try row.value(14), origin: origin,

@@ -11,8 +11,7 @@ enum RecordSchema {
     /// The version of the schema, kept in `user_version`.
     static let version = 7
 
-    /// Without a creation time or a time of storing nothing is known of it, an empty plain name means the same as the name,
-    /// and without parts it is a single file.
+    /// Without a creation time or a time of storing nothing is known of it, and without parts it is a single file.
     private static let promotions = """
         CREATE TABLE promotion (
             hash BLOB NOT NULL PRIMARY KEY,

@@ -199,7 +199,7 @@ struct Show: CacheCommand {
             "name": file.name.string,
             "backup": file.backup.name,
             "opened at": Timestamp.withAge(milliseconds: file.openedAt),
-            "file": file.isAdopted.map { $0 ? "was there already" : "written by the cache" },
+            "file": file.isAdopted ? "was there already" : "written by the cache",
             "source": file.provenance?.source.orNone,
             "intent": file.provenance?.intent.name,
             "stored at": file.provenance.map { Timestamp.text(milliseconds: $0.storedAt) },

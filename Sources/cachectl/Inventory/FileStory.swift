@@ -90,7 +90,7 @@ struct FileStory {
             return [
                 "It was there before the item was opened at \(time), and has the same content.", changed,
             ]
-        case .written?, .unknown?:
+        case .written?:
             let provenance = inventory.ledgerEntry(of: file)?.provenance
             let stored = provenance.map { "It was stored at \(Timestamp.text(milliseconds: $0.storedAt))." }
             let sentences = [

@@ -103,22 +103,6 @@ import Testing
         #expect(try file.backupPolicy == .exclude)
     }
 
-    /// A ledger of a version that did not record what was adopted: the file tells.
-    @Test func ofUnknownOriginOnlyTheFileThatWasWrittenIsPurged() throws {
-        let first = try container.engine()
-        let ours = try open("ours", as: "ours.txt", .exclude, first)
-        let theirs = try open("theirs", as: "theirs.txt", .exclude, first)
-        try first.close()
-        try container.record.execute(
-            sql: "UPDATE promotion SET origin = 0; UPDATE promotion SET inode = 1 WHERE key = 'theirs'")
-        let engine = try container.engine()
-        let report = try purge(engine)
-        #expect(report.purged.map(\.key) == ["ours"] && report.changed.map(\.key) == ["theirs"])
-        #expect(!ours.exists)
-        #expect(try Data(contentsOf: theirs) == Self.content)
-        try engine.close()
-    }
-
     /// Names that a volume takes for one, and that are different strings.
     @Test func aFileThatAnotherKeyWasHandedInOtherLettersIsNotPurged() throws {
         let world = SimulatedWorld()
