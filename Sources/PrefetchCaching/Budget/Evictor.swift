@@ -20,7 +20,6 @@ final class Evictor: Sendable {
     let history: History
     let environment: CacheEnvironment
     private let events: EventHub
-    private let unreported = UnfairMutex<[CacheEvent]>([])
 
     /// - Parameters:
     ///   - watch: Where policy and ceiling come from; `nil` for a fixed policy and no ceiling.
@@ -246,23 +245,15 @@ final class Evictor: Sendable {
         return unlinked
     }
 
+    /// Tells at once, whatever becomes of the transaction: the file is gone.
     private func noteEvicted(_ victim: Victim) {
         guard victim.kind == .item, let key = victim.itemKey else { return }
-        unreported.withLock { $0.append(.evicted(key, chargedBytes: victim.chargedBytes)) }
+        events.send(.evicted(key, chargedBytes: victim.chargedBytes))
     }
 
     func warn(_ victim: Victim, _ error: FileSystemError) {
         environment.logger.warning(
             "An item cannot be evicted.", metadata: ["key": "\(victim.key)", "error": "\(error)"])
-    }
-
-    /// Sends the events of evictions. Called after the transaction, whether it succeeded or not: the files are gone.
-    func reportEvictions() {
-        let unreported = unreported.withLock { unreported in
-            defer { unreported = [] }
-            return unreported
-        }
-        unreported.forEach(events.send)
     }
 }
 

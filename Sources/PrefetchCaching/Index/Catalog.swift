@@ -81,7 +81,6 @@ final class Catalog: Sendable {
         var evicted: [WriteIntents.Place] = []
         // By an attempt that was committed to a file which was then replaced.
         var isCounted = false
-        defer { budget.reportEvictions() }
         do {
             let result = try run(makingRoom: makingRoom) { file in
                 let result = try file.transaction(boot: environment.bootIdentifier) { transaction in
