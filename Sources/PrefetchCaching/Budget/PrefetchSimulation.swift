@@ -41,6 +41,11 @@ internal import SystemPackage
         case opened
     }
 
+    /// Milliseconds since 1970.
+    private final class Clock: Sendable {
+        let time = Mutex(Int64(0))
+    }
+
     private struct Item {
         let size: Int64
         let counts: Bool
@@ -51,7 +56,11 @@ internal import SystemPackage
     private let capacity: Int64
     private let usesGate: Bool
     private let warmUp: Int64
-    let cache: SimulatedCache
+    private let files = ImaginaryFiles()
+    private let history: History
+    let catalog: Catalog
+    let evictor: Evictor
+    private let clock = Clock()
     private var items: [KeyHash: Item] = [:]
     /// What came of everything so far.
     public private(set) var result = Result()
@@ -71,153 +80,10 @@ internal import SystemPackage
         self.capacity = capacity.bytes
         self.usesGate = usesGate
         self.warmUp = warmUp
-        cache = try SimulatedCache(policy: policy, in: areas)
-    }
-
-    /// An item is offered.
-    ///
-    /// - Parameters:
-    ///   - size: In bytes of content.
-    ///   - charge: What it takes of the capacity, in bytes; `nil` for its size.
-    ///   - time: In milliseconds, not before that of the last event.
-    /// - Throws: ``CacheError/database(name:message:)`` and ``CacheError/fileSystem(_:)``.
-    public func arrive(
-        _ key: ItemKey, source: String, size: Int64, charge: Int64? = nil, at time: Int64
-    ) throws(CacheError) {
-        cache.setTime(time)
-        let charge = charge ?? size
-        let item = Item(size: size, counts: time >= warmUp)
-        items[key.hash] = item
-        let metadata = ItemMetadata(
-            key: key, source: source, destination: .applicationSupport("item"), storedAt: time, expiresAt: nil
-        )
-        if usesGate, cache.history.knowledge().pauses(key, from: source) {
-            return try decline(metadata)
-        }
-        if item.counts { result.downloadedBytes += size }
-        let isStored = try cache.catalog.transaction { transaction in
-            let excess = try transaction.itemBytes() + charge - capacity
-            guard charge <= capacity,
-                try RoomForRequest(cache.evictor, for: Newcomer(metadata), in: transaction).make(excess)
-                    .attainable == nil
-            else { return false }
-            cache.files.insert(key.hash, length: charge)
-            // What is charged is taken for the length of the file.
-            cache.catalog.noteStored(
-                CatalogRow(
-                    metadata, encoding: .identity, contentBytes: size, storedBytes: charge,
-                    chargedBytes: charge), reserved: charge)
-            return true
-        }
-        if isStored { return try write() }
-        noteWasted(key.hash)
-        try decline(metadata)
-    }
-
-    /// The user opens an item.
-    ///
-    /// - Parameter count: How often, as long as it is not found: the first open that finds it makes it the user's.
-    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
-    public func open(_ key: ItemKey, count: Int64 = 1, at time: Int64) throws(CacheError) {
-        cache.setTime(time)
-        let isHit = cache.files.remove(key.hash)
-        countLookups(of: key, isHit ? 1 : count, isHit: isHit)
-        if isHit {
-            items[key.hash]?.isOpened = true
-            cache.catalog.noteRemoved(key.hash, because: .opened, at: nil)
-        } else {
-            cache.catalog.noteMiss(key)
-        }
-        try write()
-    }
-
-    /// The user reads an item, which stays where it is.
-    ///
-    /// - Parameter count: How often.
-    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
-    public func read(_ key: ItemKey, count: Int64 = 1, at time: Int64) throws(CacheError) {
-        cache.setTime(time)
-        let isHit = cache.files.contains(key.hash)
-        countLookups(of: key, count, isHit: isHit)
-        if isHit {
-            cache.catalog.noteHit(key.hash)
-        } else {
-            cache.catalog.noteMiss(key)
-        }
-        try write()
-    }
-
-    /// Where an item is now.
-    public func place(of key: ItemKey) -> Place {
-        if cache.files.contains(key.hash) { return .cached }
-        return items[key.hash]?.isOpened == true ? .opened : .nowhere
-    }
-
-    /// A newer version takes the place of an item, which is dropped.
-    ///
-    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
-    public func replace(_ key: ItemKey, at time: Int64) throws(CacheError) {
-        try drop(key, because: .replaced, at: time)
-    }
-
-    /// An item leaves, if it is there, for a reason that has nothing to do with the room.
-    ///
-    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
-    public func drop(_ key: ItemKey, because reason: Departure, at time: Int64) throws(CacheError) {
-        cache.setTime(time)
-        guard cache.files.remove(key.hash) else { return }
-        noteWasted(key.hash)
-        cache.catalog.noteRemoved(key.hash, because: reason, at: nil)
-        try write()
-    }
-
-    private func countLookups(of key: ItemKey, _ count: Int64, isHit: Bool) {
-        guard let item = items[key.hash] else { return }
-        if isHit { items[key.hash]?.isUsed = true }
-        guard item.counts else { return }
-        result.opens += count
-        if isHit { result.hits += count }
-        guard !item.isUsed else { return }
-        result.openBytes += item.size
-        if isHit { result.hitBytes += item.size }
-    }
-
-    private func decline(_ metadata: ItemMetadata) throws(CacheError) {
-        cache.catalog.noteDeclined(Newcomer(metadata))
-        try write()
-    }
-
-    private func write() throws(CacheError) {
-        cache.files.takeEvicted().forEach(noteWasted)
-        try cache.catalog.transaction { _ in }
-    }
-
-    private func noteWasted(_ hash: KeyHash) {
-        if let item = items[hash], item.counts, !item.isUsed { result.wastedBytes += item.size }
-    }
-}
-
-/// A cache without files and with a clock of its own: the product's catalog, history and eviction, for simulations.
-final class SimulatedCache: Sendable {
-    let files = ImaginaryFiles()
-    let history: History
-    let catalog: Catalog
-    let evictor: Evictor
-    private let clock: Clock
-
-    /// Milliseconds since 1970.
-    private final class Clock: Sendable {
-        let time = Mutex(Int64(0))
-    }
-
-    /// - Parameter areas: The areas for the catalog, in an empty folder that the caller removes afterwards.
-    init(policy: EvictionPolicyChoice, in areas: StorageAreas) throws(CacheError) {
-        let clock = Clock()
-        self.clock = clock
         var environment = CacheEnvironment.live(
             logger: Logger(label: "PrefetchSimulation", factory: { _ in SwiftLogNoOpLogHandler() }))
-        environment.now = { clock.time.withLock { $0 } }
-        environment.uptime = { .milliseconds(clock.time.withLock { $0 }) }
+        environment.now = { [clock] in clock.time.withLock { $0 } }
+        environment.uptime = { [clock] in .milliseconds(clock.time.withLock { $0 }) }
         let folders = try CacheFolders(areas: areas, fileSystem: environment.fileSystem)
         let charge = ChargedLength(blockSize: 4096)
         let events = EventHub()
@@ -234,7 +100,129 @@ final class SimulatedCache: Sendable {
             history: history)
     }
 
-    func setTime(_ milliseconds: Int64) { clock.time.withLock { $0 = milliseconds } }
+    private func setTime(_ milliseconds: Int64) { clock.time.withLock { $0 = milliseconds } }
+
+    /// An item is offered.
+    ///
+    /// - Parameters:
+    ///   - size: In bytes of content.
+    ///   - charge: What it takes of the capacity, in bytes; `nil` for its size.
+    ///   - time: In milliseconds, not before that of the last event.
+    /// - Throws: ``CacheError/database(name:message:)`` and ``CacheError/fileSystem(_:)``.
+    public func arrive(
+        _ key: ItemKey, source: String, size: Int64, charge: Int64? = nil, at time: Int64
+    ) throws(CacheError) {
+        setTime(time)
+        let charge = charge ?? size
+        let item = Item(size: size, counts: time >= warmUp)
+        items[key.hash] = item
+        let metadata = ItemMetadata(
+            key: key, source: source, destination: .applicationSupport("item"), storedAt: time, expiresAt: nil
+        )
+        if usesGate, history.knowledge().pauses(key, from: source) {
+            return try decline(metadata)
+        }
+        if item.counts { result.downloadedBytes += size }
+        let isStored = try catalog.transaction { transaction in
+            let excess = try transaction.itemBytes() + charge - capacity
+            guard charge <= capacity,
+                try RoomForRequest(evictor, for: Newcomer(metadata), in: transaction).make(excess)
+                    .attainable == nil
+            else { return false }
+            files.insert(key.hash, length: charge)
+            // What is charged is taken for the length of the file.
+            catalog.noteStored(
+                CatalogRow(
+                    metadata, encoding: .identity, contentBytes: size, storedBytes: charge,
+                    chargedBytes: charge), reserved: charge)
+            return true
+        }
+        if isStored { return try write() }
+        noteWasted(key.hash)
+        try decline(metadata)
+    }
+
+    /// The user opens an item.
+    ///
+    /// - Parameter count: How often, as long as it is not found: the first open that finds it makes it the user's.
+    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
+    public func open(_ key: ItemKey, count: Int64 = 1, at time: Int64) throws(CacheError) {
+        setTime(time)
+        let isHit = files.remove(key.hash)
+        countLookups(of: key, isHit ? 1 : count, isHit: isHit)
+        if isHit {
+            items[key.hash]?.isOpened = true
+            catalog.noteRemoved(key.hash, because: .opened, at: nil)
+        } else {
+            catalog.noteMiss(key)
+        }
+        try write()
+    }
+
+    /// The user reads an item, which stays where it is.
+    ///
+    /// - Parameter count: How often.
+    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
+    public func read(_ key: ItemKey, count: Int64 = 1, at time: Int64) throws(CacheError) {
+        setTime(time)
+        let isHit = files.contains(key.hash)
+        countLookups(of: key, count, isHit: isHit)
+        if isHit {
+            catalog.noteHit(key.hash)
+        } else {
+            catalog.noteMiss(key)
+        }
+        try write()
+    }
+
+    /// Where an item is now.
+    public func place(of key: ItemKey) -> Place {
+        if files.contains(key.hash) { return .cached }
+        return items[key.hash]?.isOpened == true ? .opened : .nowhere
+    }
+
+    /// A newer version takes the place of an item, which is dropped.
+    ///
+    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
+    public func replace(_ key: ItemKey, at time: Int64) throws(CacheError) {
+        try drop(key, because: .replaced, at: time)
+    }
+
+    /// An item leaves, if it is there, for a reason that has nothing to do with the room.
+    ///
+    /// - Throws: As ``arrive(_:source:size:charge:at:)``.
+    public func drop(_ key: ItemKey, because reason: Departure, at time: Int64) throws(CacheError) {
+        setTime(time)
+        guard files.remove(key.hash) else { return }
+        noteWasted(key.hash)
+        catalog.noteRemoved(key.hash, because: reason, at: nil)
+        try write()
+    }
+
+    private func countLookups(of key: ItemKey, _ count: Int64, isHit: Bool) {
+        guard let item = items[key.hash] else { return }
+        if isHit { items[key.hash]?.isUsed = true }
+        guard item.counts else { return }
+        result.opens += count
+        if isHit { result.hits += count }
+        guard !item.isUsed else { return }
+        result.openBytes += item.size
+        if isHit { result.hitBytes += item.size }
+    }
+
+    private func decline(_ metadata: ItemMetadata) throws(CacheError) {
+        catalog.noteDeclined(Newcomer(metadata))
+        try write()
+    }
+
+    private func write() throws(CacheError) {
+        files.takeEvicted().forEach(noteWasted)
+        try catalog.transaction { _ in }
+    }
+
+    private func noteWasted(_ hash: KeyHash) {
+        if let item = items[hash], item.counts, !item.isUsed { result.wastedBytes += item.size }
+    }
 }
 
 /// The files of a simulated cache: names and lengths without content.

@@ -215,8 +215,8 @@ import Testing
 extension PrefetchSimulation {
     /// The keys of all items, in the order in which one eviction would choose them if none of them could be removed.
     fileprivate func evictionOrder() throws -> [String] {
-        try cache.catalog.transaction { transaction in
-            let policy = cache.evictor.policy
+        try catalog.transaction { transaction in
+            let policy = evictor.policy
             var order: [String] = []
             while let victim = try policy.victims(atMost: 1, passingOver: [], in: transaction).first {
                 order.append(victim.key)
