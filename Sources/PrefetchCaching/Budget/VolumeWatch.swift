@@ -15,10 +15,7 @@ final class VolumeWatch: Sendable {
     private static let budgetRow = "budget"
 
     /// What can be determined without the catalog.
-    struct CurrentPressure: Sendable {
-        let configuration: CacheConfiguration
-        let pressure: Pressure
-    }
+    typealias CurrentPressure = (configuration: CacheConfiguration, pressure: Pressure)
 
     private struct Memory: Sendable {
         var current: CurrentPressure?
@@ -38,19 +35,15 @@ final class VolumeWatch: Sendable {
         self.configuration = configuration
     }
 
-    /// The current state of the items' volume, without the cache's own space.
-    func volume() throws(CacheError) -> VolumeState { try volume(of: folders.current.items) }
-
-    func volume(of folder: Directory) throws(CacheError) -> VolumeState {
-        try onFiles(environment.probe.state(of: folder.descriptor))
+    /// The current state of the volume of a folder or of the items, without the cache's own space.
+    func volume(of folder: Directory? = nil) throws(CacheError) -> VolumeState {
+        try onFiles(environment.probe.state(of: (folder ?? folders.current.items).descriptor))
     }
 
-    /// The bytes that can still be written to the volume of a folder.
-    func available(in folder: Directory) throws(CacheError) -> Int64 {
-        try onFiles(environment.probe.available(of: folder.descriptor))
+    /// The bytes that can still be written there.
+    func available(in folder: Directory? = nil) throws(CacheError) -> Int64 {
+        try onFiles(environment.probe.available(of: (folder ?? folders.current.items).descriptor))
     }
-
-    func available() throws(CacheError) -> Int64 { try available(in: folders.current.items) }
 
     /// The free bytes, including the space of all files removed so far.
     func availableAfterSync() throws(CacheError) -> Int64 {
@@ -82,12 +75,11 @@ final class VolumeWatch: Sendable {
         let configuration = try configuration.current()
         let pressure = configuration.capacityModel.pressure(
             of: try volume(), after: last?.pressure ?? .normal)
-        let current = CurrentPressure(configuration: configuration, pressure: pressure)
         memory.withLock { memory in
-            memory.current = current
+            memory.current = (configuration, pressure)
             memory.currentAt = now
         }
-        return current
+        return (configuration, pressure)
     }
 
     /// Returns the values for the next admission. Measures the volume again if the last measurement is older than
@@ -143,8 +135,7 @@ final class VolumeWatch: Sendable {
         memory.withLock { memory in
             memory.snapshot = snapshot
             memory.sampledAt = now
-            memory.current = CurrentPressure(
-                configuration: snapshot.configuration, pressure: snapshot.pressure)
+            memory.current = (snapshot.configuration, snapshot.pressure)
             memory.currentAt = now
         }
         return snapshot

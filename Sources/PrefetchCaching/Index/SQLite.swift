@@ -301,6 +301,11 @@ extension Directory {
         }
     }
 
+    /// The bytes that can be written to the volume; `nil` if that cannot be measured.
+    var available: Int64? {
+        do { return try fileSystem.volume(of: descriptor).available } catch { return nil }
+    }
+
     /// Whether nothing can be changed because the volume is read-only.
     var isOnReadOnlyVolume: Bool {
         do throws(FileSystemError) {

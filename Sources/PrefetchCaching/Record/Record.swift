@@ -206,7 +206,8 @@ final class Record: Sendable {
     /// - Parameter isWaiting: Whether to wait while another process changes the record.
     func count(isWaiting: Bool, _ body: (Database) throws -> Void) throws(CacheError) {
         try requireWritable()
-        guard hasRoomToCount else {
+        // Where that is unknown, SQLite finds out.
+        guard folder.available ?? .max >= Self.roomToCount else {
             throw .fileSystem(FileSystemError("write", path: path, errno: .noSpace))
         }
         try change(creating: true, isWaiting: isWaiting) { database, log in
@@ -220,15 +221,6 @@ final class Record: Sendable {
     /// SQLite would write where a process only looks.
     private func requireWritable() throws(CacheError) {
         try onFiles { () throws(FileSystemError) in try folder.requireWritableVolume() }
-    }
-
-    private var hasRoomToCount: Bool {
-        do {
-            return try folder.fileSystem.volume(of: folder.descriptor).available >= Self.roomToCount
-        } catch {
-            // SQLite finds out.
-            return true
-        }
     }
 
     private func change(

@@ -85,14 +85,8 @@ final class RecordLog: Sendable {
         }
     }
 
-    private var hasAmpleRoom: Bool {
-        do {
-            return try folder.fileSystem.volume(of: folder.descriptor).available >= Self.ample
-        } catch {
-            // A volume that cannot be measured counts as full.
-            return false
-        }
-    }
+    /// A volume that cannot be measured counts as full.
+    private var hasAmpleRoom: Bool { folder.available ?? 0 >= Self.ample }
 
     /// Copies the log into the file when it is long, so that the next commit restarts it. To be called
     /// under the lock, after a commit.
