@@ -53,8 +53,8 @@ int cplatform_status_of(int directory, const char *name, cplatform_question ques
 #if defined(__linux__)
     static const unsigned masks[] = {0, STATX_INO, STATX_SIZE | STATX_NLINK, STATX_BTIME};
     struct statx part;
-    if (masks[question] != 0 &&
-        statx(directory, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, masks[question], &part) == 0) {
+    int flags = name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
+    if (masks[question] != 0 && statx(directory, name ? name : "", flags, masks[question], &part) == 0) {
         *status = (cplatform_status){
             .inode = part.stx_ino, .length = (int64_t)part.stx_size, .links = part.stx_nlink,
             .born = part.stx_btime.tv_sec * 1000000000 + part.stx_btime.tv_nsec,
@@ -67,7 +67,7 @@ int cplatform_status_of(int directory, const char *name, cplatform_question ques
     (void)question;
 #endif
     struct stat all;
-    if ((*name ? fstatat(directory, name, &all, AT_SYMLINK_NOFOLLOW) : fstat(directory, &all)) != 0) return -1;
+    if ((name ? fstatat(directory, name, &all, AT_SYMLINK_NOFOLLOW) : fstat(directory, &all)) != 0) return -1;
     *status = (cplatform_status){
         .device = (uint64_t)all.st_dev, .inode = all.st_ino, .links = all.st_nlink, .length = all.st_size,
         .allocated = (int64_t)all.st_blocks * 512, .mode = all.st_mode, .owner = all.st_uid};

@@ -322,7 +322,7 @@ package struct LiveFileSystem: FileSystem {
         _ operation: StaticString, of file: Descriptor, _ question: cplatform_question = cplatform_all
     ) throws(FileSystemError) -> cplatform_status {
         var status = cplatform_status()
-        _ = try Platform.retrying(operation) { cplatform_status_of(file.rawValue, "", question, &status) }
+        _ = try Platform.retrying(operation) { cplatform_status_of(file.rawValue, nil, question, &status) }
         return status
     }
 

@@ -141,7 +141,7 @@ extension timespec {
 
     func fremovexattr(_ file: CInt, _ name: String) -> CInt { fremovexattr(file, name, 0) }
 
-    func flistxattr(_ file: CInt, _ names: UnsafeMutablePointer<CChar>?, _ size: Int) -> Int {
+    func flistxattr(_ file: CInt, _ names: UnsafeMutableRawPointer?, _ size: Int) -> Int {
         flistxattr(file, names, size, 0)
     }
 #else

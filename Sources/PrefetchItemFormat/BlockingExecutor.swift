@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import PrefetchFileSystem
+internal import Synchronization
 
 /// Runs jobs on threads that may block, so that nothing waits for a device on Swift's cooperative threads.
 ///

@@ -113,40 +113,33 @@ package final class ItemWriter {
         return try complete(with: last)
     }
 
+    /// Writes whole chunks, of which the first of the content comes alone.
     private func encode(wholeChunks bytes: UnsafeRawBufferPointer) throws {
         let known = chunks.count
-        try write(wholeChunks: bytes)
-        try note(chunks[known...], encoding ?? .identity)
-    }
-
-    private func write(wholeChunks bytes: UnsafeRawBufferPointer) throws {
         let pieces = stride(from: 0, to: bytes.count, by: ItemLimits.chunkBytes).map {
             bytes.slice($0..<$0 + ItemLimits.chunkBytes)
         }
-        guard encoding != .identity else { return try store(identity: pieces) }
-
-        try codecs.withCodecs(pieces.count) { codecs in
-            let isUndecided = encoding == nil
-            let frames = inParallel(pieces.count) {
-                Frame(
-                    compressing: pieces[$0], Checksum.of(pieces[$0]), with: codecs[$0],
-                    isTrial: isUndecided && $0 == 0)
-            }
-            decideEncoding(by: frames[0])
-            guard encoding == .lz4 else { return try store(identity: pieces) }
-            for frame in frames {
-                guard let frame else { preconditionFailure("only a trial may end without a frame") }
-                chunks.append(frame.chunk)
-                try write(frame.bytes)
+        if encoding != .identity {
+            try codecs.withCodecs(pieces.count) { codecs in
+                let isTrial = encoding == nil
+                let frames = inParallel(pieces.count) {
+                    Frame(
+                        compressing: pieces[$0], Checksum.of(pieces[$0]), with: codecs[$0], isTrial: isTrial)
+                }
+                decideEncoding(by: frames[0])
+                for case let frame? in frames {
+                    chunks.append(frame.chunk)
+                    try write(frame.bytes)
+                }
             }
         }
-    }
-
-    private func store(identity pieces: [UnsafeRawBufferPointer]) throws {
-        for piece in pieces {
-            chunks.append(Chunk(identity: piece))
-            try write(piece)
+        if encoding == .identity {
+            for piece in pieces {
+                chunks.append(Chunk(identity: piece))
+                try write(piece)
+            }
         }
+        try note(chunks[known...], encoding ?? .identity)
     }
 
     /// Writes the last chunk, which may be empty, and the footer.

@@ -1,6 +1,15 @@
 internal import PrefetchFileSystem
 
+#if canImport(Darwin)
+    internal import Compression
+#else
+    internal import CPrefetchLZ4
+#endif
+
 /// Standard LZ4 frames with content size and content checksum, one per chunk, each with a single independent block.
+///
+/// Their blocks are those of liblz4 on Linux, and of the Compression framework on Apple platforms. Each decompresses what the
+/// other has compressed.
 ///
 /// With the blocks of liblz4 they are byte-identical to the output of `LZ4F_compressFrame` with the same settings. That
 /// function is not used because the XXH32 inside liblz4 is six times slower than that of libxxhash, which makes it a
@@ -41,16 +50,47 @@ enum LZ4Frame {
         guard Int(word & ~isStored) == block.count, frame.word(at: frame.count - tailLength) == 0 else {
             return false
         }
-        guard word & isStored != 0 else { return BlockDecompressor.decompress(block, into: output) }
+        guard word & isStored != 0 else { return decompress(block: block, into: output) }
         guard block.count == output.count else { return false }
         output.copyMemory(from: block)
         return true
+    }
+
+    /// Decompresses one block, and writes nothing beyond `output`, whatever is in the block.
+    ///
+    /// - Returns: Whether `output` is filled. On Apple platforms that is also true of a longer block: it is cut off.
+    private static func decompress(
+        block: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        #if canImport(Darwin)
+            guard let target = output.baseAddress, let source = block.baseAddress else { return false }
+            let length = compression_decode_buffer(
+                target.assumingMemoryBound(to: UInt8.self), output.count,
+                source.assumingMemoryBound(to: UInt8.self), block.count, nil, COMPRESSION_LZ4_RAW)
+        #else
+            let length = LZ4_decompress_safe(
+                block.baseAddress, output.baseAddress, CInt(block.count), CInt(output.count))
+        #endif
+        return Int(length) == output.count
     }
 }
 
 /// Compresses chunks, reusing the state of one codec.
 struct LZ4Compressor: ~Copyable {
-    private let blocks = BlockCompressor()
+    private let state: UnsafeMutableRawPointer
+
+    init() {
+        #if canImport(Darwin)
+            let length = compression_encode_scratch_buffer_size(COMPRESSION_LZ4_RAW)
+        #else
+            let length = Int(LZ4_sizeofState())
+        #endif
+        state = .allocate(byteCount: length, alignment: 16)
+    }
+
+    deinit {
+        state.deallocate()
+    }
 
     /// Compresses one chunk, which must not be empty, into one frame. `output` must have room for the
     /// content and ``LZ4Frame/overhead``. Returns the length of the frame.
@@ -80,8 +120,17 @@ struct LZ4Compressor: ~Copyable {
         _ content: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, atMost limit: Int
     ) -> Int {
         guard limit > 0 else { return 0 }
-        return blocks.compress(
-            content, into: output.slice(LZ4Frame.blockStart..<LZ4Frame.blockStart + limit))
+        let output = output.slice(LZ4Frame.blockStart..<LZ4Frame.blockStart + limit)
+        #if canImport(Darwin)
+            guard let target = output.baseAddress, let source = content.baseAddress else { return 0 }
+            return compression_encode_buffer(
+                target.assumingMemoryBound(to: UInt8.self), limit,
+                source.assumingMemoryBound(to: UInt8.self), content.count, state, COMPRESSION_LZ4_RAW)
+        #else
+            let length = LZ4_compress_fast_extState(
+                state, content.baseAddress, output.baseAddress, CInt(content.count), CInt(limit), 1)
+            return Int(length)
+        #endif
     }
 
     /// Completes a frame whose block is written. Returns its length.

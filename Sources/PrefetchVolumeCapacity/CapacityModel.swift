@@ -232,15 +232,11 @@ extension CapacityModel {
     public var problem: String? {
         var values: [String: Int64] = [:]
         for constant in Self.constants {
-            let (name, range) = (constant.name, constant.range)
-            let value = self[keyPath: constant.path]
-            if value < range.lowerBound {
-                return "\(name) is \(value); it must be at least \(range.lowerBound)"
-            }
-            if value > range.upperBound {
-                return "\(name) is \(value); it must be at most \(range.upperBound)"
-            }
-            values[name] = value
+            let (value, range) = (self[keyPath: constant.path], constant.range)
+            let bound =
+                value < range.lowerBound ? "at least \(range.lowerBound)" : "at most \(range.upperBound)"
+            guard range.contains(value) else { return "\(constant.name) is \(value); it must be \(bound)" }
+            values[constant.name] = value
         }
         for (one, other) in Self.ascending {
             if let first = values[one], let second = values[other], second < first {

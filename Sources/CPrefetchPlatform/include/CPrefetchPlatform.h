@@ -30,7 +30,7 @@ typedef enum {
     cplatform_birth,
 } cplatform_question;
 
-/// Asks about a name in a folder, without following a link, or with an empty name about an open file. More may be answered.
+/// Asks about a name in a folder, without following a link, or without a name about an open file. More may be answered.
 int cplatform_status_of(int directory, const char *name, cplatform_question question, cplatform_status *status);
 
 /// What happens to a file that has the new name already.
