@@ -18,6 +18,17 @@ package final class TemporaryFolder: Sendable {
         directory = try Directory.openOrCreate(path, permissions: .ownerReadWriteExecute, in: live)
     }
 
+    /// Whether the file system of such a folder takes a call on it.
+    package static func can(_ call: (Descriptor) throws(FileSystemError) -> Void) -> Bool {
+        do {
+            let folder = try TemporaryFolder()
+            try withExtendedLifetime(folder) { try call(folder.descriptor) }
+            return true
+        } catch {
+            return false
+        }
+    }
+
     deinit {
         do {
             try FileManager.default.removeItem(atPath: path.string)

@@ -60,3 +60,54 @@ import Testing
         #expect(try folder.names() == ["file"])
     }
 }
+
+@Suite struct FileSystemErrorTests {
+    @Test(arguments: [(Errno.noSpace, true), (.diskQuotaExceeded, true), (.ioError, false)])
+    func aFullVolumeAndAFullQuotaAreOutOfSpace(_ errno: Errno, _ isOutOfSpace: Bool) {
+        #expect(FileSystemError("write", errno: errno).isOutOfSpace == isOutOfSpace)
+    }
+
+    @Test(arguments: [
+        (Errno.permissionDenied, true), (.notPermitted, true), (.readOnlyFileSystem, true), (.noSpace, false),
+    ])
+    func refusalsAreNotPermitted(_ errno: Errno, _ isNotPermitted: Bool) {
+        #expect(FileSystemError("open", errno: errno).isNotPermitted == isNotPermitted)
+    }
+
+    @Test func theDescriptionLeavesOutAPathThatIsNotThere() {
+        #expect(FileSystemError("fsync", errno: .ioError).description == "fsync: Input/output error")
+        #expect(
+            FileSystemError("unlink", path: "a", errno: .ioError).description
+                == "unlink a: Input/output error")
+    }
+}
+
+@Suite struct UnfairMutexTests {
+    private struct Failure: Error {}
+
+    @Test func onlyOneThreadAtATimeHasTheValue() {
+        let counter = UnfairMutex((count: 0, isUsed: false))
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<10_000 {
+                counter.withLock { state in
+                    if state.isUsed { return }
+                    state.isUsed = true
+                    state.count += 1
+                    state.isUsed = false
+                }
+            }
+        }
+        #expect(counter.withLock(\.count) == 80_000)
+    }
+
+    @Test func anErrorReleasesIt() {
+        let value = UnfairMutex(1)
+        #expect(throws: Failure.self) {
+            try value.withLock { value in
+                value = 2
+                throw Failure()
+            }
+        }
+        #expect(value.withLock { $0 } == 2)
+    }
+}

@@ -55,3 +55,15 @@ struct BackupMarkTests {
         #expect(try folder.text(of: "file") == "content")
     }
 }
+
+/// What the file system of the temporary folder can do.
+enum Volume {
+    static let hasMarks = TemporaryFolder.can { folder throws(FileSystemError) in
+        try BackupMark(fileSystem: live).set(.exclude, on: folder)
+    }
+
+    static let hasNoDumpAndAttributes = TemporaryFolder.can { folder throws(FileSystemError) in
+        try live.setNoDump(true, of: folder)
+        try live.setExtendedAttribute("user.storageareastests", to: [1], of: folder)
+    }
+}

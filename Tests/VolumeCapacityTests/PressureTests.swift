@@ -65,19 +65,6 @@ import Testing
         #expect(failure == nil)
     }
 
-    @Test func aLevelIsFollowedByItself() {
-        var found: [Pressure: Int] = [:]
-        let failure = firstFailure { random in
-            let state = random.state()
-            let last = random.level()
-            let level = model.pressure(of: state, after: last)
-            found[level, default: 0] += 1
-            return model.pressure(of: state, after: level) == level ? nil : "\(state) after \(last): \(level)"
-        }
-        #expect(failure == nil)
-        for level in Pressure.allCases { #expect(found[level, default: 0] > 1000, "\(level)") }
-    }
-
     @Test func aLeaveBelowTheEnterDoesNotLetALevelFlap() {
         let band = PressureThresholds.Band(enter: 100, leave: 50)
         let thresholds = PressureThresholds(elevated: band, low: band, critical: band)
@@ -98,5 +85,47 @@ import Testing
             last = level(at: available, after: last)
             return last
         }
+    }
+}
+
+@Suite struct BudgetGrowthTests {
+    private let model = CapacityModel()
+
+    @Test(
+        arguments: [
+            // The first is taken as it is, one shrinks at once, and grows by a twentieth or more.
+            (nil, 7, 7), (nil, 0, 0), (1000, 999, 999), (1000, 0, 0),
+            (1000, 1000, 1000), (1000, 1049, 1000), (1000, 1050, 1050), (1001, 1051, 1001),
+            (1001, 1052, 1052), (0, 1, 1),
+            // Amounts below nothing count as nothing, and the largest do not overflow.
+            (-5, 1, 1), (5, -1, 0), (nil, -1, 0),
+            (.max, .max, .max), (1, .max, .max), (.max - 1, .max, .max - 1),
+        ] as [(Int64?, Int64, Int64)])
+    func aBudgetShrinksAtOnceAndGrowsInSteps(current: Int64?, new: Int64, expected: Int64) {
+        #expect(model.budget(from: current, to: new) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (0, 1000, 1001, 1001), (1000, 1000, 1999, 1000), (1000, 1000, 2000, 2000),
+            (.max, .max - 1, .max, .max - 1),
+        ] as [(Int64, Int64, Int64, Int64)])
+    func theStepIsTheModels(perMille: Int64, current: Int64, new: Int64, expected: Int64) {
+        var model = model
+        model.growthPerMille = perMille
+        #expect(model.budget(from: current, to: new) == expected)
+    }
+
+    @Test func aBudgetInForceIsNeverAboveWhatTheVolumeAllows() {
+        let failure = firstFailure { random in
+            let state = random.state()
+            let (current, new) = (state.available, state.evictable)
+            let budget = model.budget(from: current, to: new)
+            let isRight =
+                0 <= budget && budget <= max(0, new) && budget >= min(max(0, current), max(0, new))
+                && model.budget(from: budget, to: new) == budget
+            return isRight ? nil : "from \(current) to \(new): \(budget)"
+        }
+        #expect(failure == nil)
     }
 }

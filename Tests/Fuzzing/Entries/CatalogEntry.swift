@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import Foundation
 import Logging
 import PrefetchFileSystem

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import ItemFormatTestSupport
 import PrefetchFileSystem
 import PrefetchStorageAreas

@@ -1,3 +1,4 @@
+import FileSystemTestSupport
 import PrefetchFileSystem
 
 @testable import PrefetchItemFormat

@@ -17,6 +17,12 @@ func fuzzUserDirectories(_ input: [UInt8]) throws {
     }
     try require(
         directories == UserDirectories(parsing: input + Array("\n# end".utf8)), "comments say nothing")
+    // Neither a newline nor a NUL can be written in this format.
+    let name = [0x2F] + input.filter { $0 != 0 && $0 != 0x0A }
+    let line = Array("XDG_DOCUMENTS_DIR=\"/".utf8) + name.dropFirst().flatMap { [0x5C, $0] } + [0x22]
+    try require(
+        UserDirectories(parsing: line).path(of: "XDG_DOCUMENTS_DIR", home: nil)
+            == FilePath(platformString: name.map(CChar.init(bitPattern:)) + [0]), "any name can be escaped")
 }
 
 /// Sizes, ranges, intervals, lifetimes and priorities, as arguments have them.
@@ -60,8 +66,12 @@ func fuzzNames(_ input: [UInt8]) throws {
     let name = FileName(sanitizing: text)
     try requireName(name.string)
     try require(FileName(sanitizing: name.string) == name, "a name stays as it is")
-    try requireName(name.numbered(2).string)
-    try requireName(name.numbered(.max).string)
+    for number in [2, 17, .max] { try requireName(name.numbered(number).string) }
+    do {
+        try require(try FileName(text) == name, "what is a name is not changed")
+    } catch is FileNameError {
+        try require(!name.string.utf8.elementsEqual(text.utf8), "and what is none is")
+    }
     do {
         let path = try FolderPath(text)
         try require(path.string.utf8.elementsEqual(text.utf8), "a folder is what was given")

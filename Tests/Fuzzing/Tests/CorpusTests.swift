@@ -36,7 +36,7 @@ import Testing
         var record = AttackRecord("fuzzing.changed-\(name)", of: "inputs")
         // Each input for the catalog is a cache of its own.
         let isSlow = name == "catalog"
-        let count = TestRun.count(short: isSlow ? 10 : 100, long: 20_000)
+        let count = TestRun.count(short: isSlow ? 10 : 500, long: 20_000)
         for _ in 0..<count {
             var input = try #require(seeds.randomElement(using: &generator))
             for _ in 0..<Int.random(in: 1...4, using: &generator) where !input.isEmpty {
