@@ -193,7 +193,8 @@ import Testing
         let outcome = await cache.download(request(server, expecting: ["weights/a.bin": [.sha256(wrong)]])) {
             $0.attempts = 1
         }
-        guard case .wrongDigest(wrong, _)? = outcome.error?.reason else { Issue.record("\(outcome)"); return }
+        let actual = SHA256.digest(of: Self.files[1].content)
+        #expect(outcome.error?.reason == .wrongDigest(expected: wrong, actual: actual))
         #expect(try await cache.keptBytes() == 0)
         // What follows was not requested.
         #expect(!server.requests.contains { $0.method == "GET" && $0.target == "/weights/b.bin" })
@@ -214,10 +215,8 @@ import Testing
             key: "item", destination: .documents("Model"))
         let outcome = await cache.download(request) { $0.attempts = 1 }
         #expect(outcome.isStored == isRight)
-        guard !isRight else { return }
-        guard case .wrongDigest(digest, _)? = outcome.error?.reason else {
-            Issue.record("\(outcome)"); return
-        }
+        let actual = SHA256.digest(of: Data())
+        #expect(outcome.error?.reason == (isRight ? nil : .wrongDigest(expected: digest, actual: actual)))
     }
 
     @Test func aFileOfUnknownLengthIsNotBegun() async throws {
@@ -246,11 +245,7 @@ import Testing
         let cache = try await TestCache(volume: volume)
         let server = try HTTPTestServer { site.answer(to: $0) }
         let outcome = await cache.download(request(server, intent: .userRequested))
-        guard case .cache(.insufficientSpace(let needed, _))? = outcome.error?.reason else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(needed >= Self.length)
+        #expect(try #require(outcome.neededBytes) >= Self.length)
         #expect(!server.requests.contains { $0.method == "GET" })
         #expect(try FileManager.default.contentsOfDirectory(atPath: cache.documents.path).isEmpty)
 

@@ -185,10 +185,8 @@ import Testing
             inTurn: { TestResource(content).answer(to: $0) },
             { TestResource(noise(content.count, seed: 2)).answer(to: $0) })
         let file = try await loseFilm(cache, server)
-        let outcome = try await cache.rehydrate { $0.attempts = 1 }["film"]
-        guard case .wrongDigest? = outcome?.error?.reason else {
-            Issue.record("\(String(describing: outcome))"); return
-        }
+        let outcome = try #require(try await cache.rehydrate { $0.attempts = 1 }["film"])
+        guard case .wrongDigest? = outcome.error?.reason else { Issue.record("\(outcome)"); return }
         #expect(!FileManager.default.fileExists(atPath: file.url.path))
     }
 

@@ -11,6 +11,15 @@ import Testing
     import FoundationNetworking
 #endif
 
+/// Serves 10,000 bytes for every target, or half as many and up to that more, others for each.
+private func server(varying: Bool = false) throws -> HTTPTestServer {
+    try HTTPTestServer { request in
+        let seed = request.target.utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
+        let length = varying ? 5000 + Int(seed % 10_000) : 10_000
+        return TestAnswer(200, ["ETag": "\"1\""], body: noise(length, seed: seed))
+    }
+}
+
 /// Lists that exceed the budget, handed over at every launch.
 @Suite struct FeedTests {
     static let length = 10_000
@@ -73,21 +82,13 @@ import Testing
         )
     }
 
-    private func server(varying: Bool = false) throws -> HTTPTestServer {
-        try HTTPTestServer { request in
-            let seed = request.target.utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
-            let length = varying ? Self.length / 2 + Int(seed % UInt64(Self.length)) : Self.length
-            return TestAnswer(200, ["ETag": "\"1\""], body: noise(length, seed: seed))
-        }
-    }
-
     private let names = (1...count).map { "item-\($0)" }
 
     @Test(
         arguments: TestRun.sample(
             2, of: [true, false].flatMap { announced in Order.allCases.map { (announced, $0) } }))
     func anUnchangedListIsNotDownloadedAgain(announced: Bool, order: Order) async throws {
-        let server = try server()
+        let server = try PrefetchDownloaderTests.server()
         let first = try await launch(names, server, announced: announced, order)
         #expect(first.cached.count >= 20)
         for _ in 0..<2 {
@@ -99,7 +100,7 @@ import Testing
     }
 
     @Test func theBeginningOfTheListIsKept() async throws {
-        let server = try server()
+        let server = try PrefetchDownloaderTests.server()
         let first = try await launch(names, server, transfers: 1)
         #expect(first.cached == Set(names.prefix(first.cached.count)))
         // The rows of the last items may take the space of one that was admitted.
@@ -113,7 +114,7 @@ import Testing
 
     /// Nothing is known of the lengths beforehand.
     @Test func whatHasNoRoomIsNotRequested() async throws {
-        let server = try server()
+        let server = try PrefetchDownloaderTests.server()
         let first = try await launch(
             names, server, announced: false, .bySource, sources: 6)
         #expect(first.requests <= first.cached.count + 24)
@@ -126,7 +127,7 @@ import Testing
 
     /// One list of several sources, which exceeds the budget, and has a new item at each launch.
     @Test func roomIsNotMadeOfWhatComesNext() async throws {
-        let server = try server(varying: true)
+        let server = try PrefetchDownloaderTests.server(varying: true)
         let names = (1...800).map { "item-\($0)" }
         for number in 0..<3 {
             let launched = try await launch(
@@ -138,7 +139,7 @@ import Testing
     }
 
     @Test func anotherFeedGivesWay() async throws {
-        let server = try server()
+        let server = try PrefetchDownloaderTests.server()
         let old = (1...Self.count).map { "old-\($0)" }
         _ = try await launch(old, server)
         let new = try await launch(names, server)
@@ -146,7 +147,7 @@ import Testing
     }
 
     @Test func whatIsForFreeSpaceOnlyDisplacesNothing() async throws {
-        let server = try server()
+        let server = try PrefetchDownloaderTests.server()
         let first = try await launch(Array(names.prefix(10)), server)
         let old = (1...Self.count).map { "old-\($0)" }
         let second = try await launch(
@@ -214,13 +215,6 @@ import Testing
 
     private static let count = 30
 
-    private func server() throws -> HTTPTestServer {
-        try HTTPTestServer { request in
-            let seed = request.target.utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
-            return TestAnswer(200, ["ETag": "\"1\""], body: noise(10_000, seed: seed))
-        }
-    }
-
     /// A month in which everything of one source was opened and nothing of the other.
     private func month(_ cache: TestCache) async throws {
         for number in 0..<Self.count {
@@ -262,7 +256,7 @@ import Testing
 
     @Test func aSourceThatNobodyOpensIsPausedButForATrickle() async throws {
         try await month(cache)
-        let server = try server()
+        let server = try PrefetchDownloaderTests.server()
         #expect(try await cache.cache.outlook().sources.filter(\.isPaused).map(\.source) == ["ignored"])
 
         let ignored = await stored(try requests(server, "ignored"), in: cache)
@@ -281,7 +275,7 @@ import Testing
 
     @Test func theGateIsOpenByDefault() async throws {
         try await month(cache)
-        let server = try server()
+        let server = try PrefetchDownloaderTests.server()
         let all = await stored(Array(try requests(server, "ignored").prefix(10)), in: cache, isGated: false)
         #expect(all.stored == 10)
     }
@@ -289,7 +283,7 @@ import Testing
     /// What was refused is remembered: whoever looks for it shows that the source is wanted again.
     @Test func interestThatReturnsOpensTheGate() async throws {
         try await month(cache)
-        let server = try server()
+        let server = try PrefetchDownloaderTests.server()
         let requests = try requests(server, "ignored")
         _ = await stored(requests, in: cache)
         for request in requests { _ = try await cache.cache.open(request.key) }

@@ -66,8 +66,6 @@ import Testing
         #expect(try await cache.keptBytes() == 0, sourceLocation: sourceLocation)
     }
 
-    // MARK: What is stored
-
     @Test func aFileIsStoredAndTakenOver() async throws {
         var request = DownloadRequest(Self.url, "item", .sha256(contentDigest), .length(Int64(content.count)))
         request.expirationDate = Date(timeIntervalSince1970: 4_000_000_000)
@@ -134,8 +132,6 @@ import Testing
         again.whenPromoted = .storeAgain
         #expect(await finish(again, try response()).isStored)
     }
-
-    // MARK: What is not stored
 
     private static let length = Int64(content.count)
 
@@ -239,8 +235,6 @@ import Testing
         #expect(try await cache.cache.read("other") != nil)
         #expect(await finish(response: try response()).isStored)
     }
-
-    // MARK: The request
 
     @Test func theRequestOfAnotherSessionAsksForWholeContent() async throws {
         var download = DownloadRequest(Self.url).with(["Authorization": "secret", "Range": "bytes=5-"])

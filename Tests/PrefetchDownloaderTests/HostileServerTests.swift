@@ -22,217 +22,151 @@ import Testing
         case failedSomehow
 
         static let malformed = failed(.connection(.malformed))
-        static let undecodable = failed(.undecodable)
-
-        static func status(_ status: Int) -> Outcome { .failed(.status(status, retryAfter: nil)) }
     }
 
     struct Answer: Sendable, CustomTestStringConvertible {
-        let name: String
+        let testDescription: String
         let bytes: Data
         let outcome: Outcome
 
-        var testDescription: String { name }
-
-        init(_ name: String, _ text: String, _ outcome: Outcome) {
-            self.init(name, Data(text.replacing("\n", with: "\r\n").utf8), outcome)
-        }
-
-        init(_ name: String, _ bytes: Data, _ outcome: Outcome) {
-            self.name = name
-            self.bytes = bytes
-            self.outcome = outcome
+        static func all(_ answers: [(String, String)], _ outcome: Outcome) -> [Answer] {
+            answers.map { Answer(testDescription: $0, bytes: HostileServerTests.bytes($1), outcome: outcome) }
         }
     }
 
     private static let body = "content"
     private static let ok = "HTTP/1.1 200 OK\n"
-    private static let whole = ok + "Content-Length: 7\n\ncontent"
+    private static let rest = "Content-Length: 7\n\ncontent"
+    private static let whole = ok + rest
     private static let chunked = ok + "Transfer-Encoding: chunked\n"
+    private static let interim = "HTTP/1.1 102 P\n\n"
 
-    private static func latin1(_ text: String) -> Data {
-        text.replacing("\n", with: "\r\n").data(using: .isoLatin1) ?? Data()
+    private static func bytes(_ text: String) -> Data { Data(text.replacing("\n", with: "\r\n").utf8) }
+
+    private static let stored = [
+        ("as usual", whole),
+        // Framing.
+        ("chunks", chunked + "\n3\ncon\n4\ntent\n0\n\n"),
+        ("a trailer field", chunked + "Trailer: X\n\n7\ncontent\n0\nX: 1\n\n"),
+        ("a trailer that contradicts", chunked + "\n7\ncontent\n0\nContent-Length: 3\nETag: \"2\"\n\n"),
+        ("chunks and a length", chunked + "Content-Length: 3\n\n7\ncontent\n0\n\n"),
+        ("chunks with extensions", chunked + "\n7;a=\"b\"\ncontent\n0;c\n\n"),
+        ("more than announced", whole + " and more"), ("one length twice", ok + "Content-Length: 7\n" + rest),
+        ("HTTP/1.0", "HTTP/1.0 200 OK\n" + rest),
+        // Interim responses.
+        ("100 Continue", "HTTP/1.1 100 Continue\n\n" + whole),
+        ("102 Processing", "HTTP/1.1 102 Processing\nDate: x\n\n" + whole),
+        ("103 Early Hints", "HTTP/1.1 103 Early Hints\nLink: </a>\nContent-Length: 3\n\n" + whole),
+        ("three interim responses", String(repeating: interim, count: 3) + whole),
+        // Fields.
+        ("UTF-8", ok + "Content-Disposition: attachment; filename=\"café.mp3\"\n" + rest),
+        ("a continued field", ok + "X: a\n b\n\tc\n" + rest), ("a field without a name", ok + ": x\n" + rest),
+        ("no reason", "HTTP/1.1 200\n" + rest), ("cookies", ok + "Set-Cookie: a=b; Path=/\n" + rest),
+    ]
+
+    private static let malformed =
+        [
+            ("trailers without end", chunked + "\n7\ncontent\n0\n" + lines(400_000) + "\n"),
+            ("chunks and no length", chunked + "Content-Length: x\n\n7\ncontent\n0\n\n"),
+            ("two lengths", ok + "Content-Length: 8\n" + rest),
+            ("interim responses without end", String(repeating: interim, count: 30_000)),
+            ("a field without a colon", ok + "nonsense\n" + rest),
+            ("fields without end", ok + lines(2_000_000) + "\n"),
+        ]
+        + ["7, 8", "-7", "+7", "0x7", "7 bytes", "9223372036854775808", "99999999999999999999999999"].map {
+            ("a length of \($0)", ok + "Content-Length: \($0)\n\ncontent")
+        }
+
+    private static let failedSomehow = [
+        ("a chunk without a length", chunked + "\nxyz\ncontent\n0\n\n"),
+        ("a chunk that is too long", chunked + "\nFFFFFFFFFFFFFFFFF\ncontent\n0\n\n"),
+        ("chunks that end early", chunked + "\n7\ncontent\n"),
+        ("the longest length", ok + "Content-Length: 9223372036854775807\n\ncontent"),
+        ("no HTTP", "content"), ("half a head", "HTTP/1.1 200 OK\nContent-"),
+        ("101 Switching Protocols", "HTTP/1.1 101 S\nUpgrade: h2c\nConnection: Upgrade\n\n"),
+        ("a NUL in a field", ok + "X: a\0b\n" + rest),
+        ("a field without end", ok + "X: " + String(repeating: "x", count: 2_000_000)),
+        ("a status of four digits", "HTTP/1.1 2000 X\n" + rest),
+        ("a status of no digits", "HTTP/1.1 abc X\n" + rest),
+    ]
+
+    private static let failed: [(String, String, DownloadError.Reason)] =
+        [
+            (
+                "a length that ends early", ok + "Content-Length: 9\n\ncontent",
+                .truncated(received: 7, announced: 9)
+            ),
+            ("no length", ok + "\ncontent", .undelimitedBody), ("nothing", "", .connection(.connectionLost)),
+            (
+                "a date of the server's clock",
+                "HTTP/1.1 503 X\nDate: Sun, 06 Nov 1994 08:49:37 GMT\n"
+                    + "Retry-After: Sun, 06 Nov 1994 09:49:37 GMT\nContent-Length: 0\n\n",
+                .status(503, retryAfter: .seconds(3600))
+            ),
+            (
+                "a transfer coding of its own", ok + "Transfer-Encoding: gzip, chunked\n\n7\ncontent\n0\n\n",
+                .encoded("gzip, chunked")
+            ),
+        ]
+        + [(201, rest), (203, rest), (204, "\n"), (299, rest), (300, rest), (999, "Content-Length: 0\n\n")]
+        .map { ("\($0)", "HTTP/1.1 \($0) X\n\($1)", .status($0, retryAfter: nil)) }
+        + [(401, "WWW-Authenticate: Digest realm=\"x\", nonce=\"y\""), (407, "Proxy-Authenticate: Basic")].map
+    {
+        ("\($0)", "HTTP/1.1 \($0) X\n\($1)\nContent-Length: 0\n\n", .status($0, retryAfter: nil))
     }
 
-    static let answers =
-        [
-            Answer("as usual", whole, .stored),
-            // Framing.
-            Answer("chunks", chunked + "\n3\ncon\n4\ntent\n0\n\n", .stored),
-            Answer("a trailer field", chunked + "Trailer: X\n\n7\ncontent\n0\nX: 1\n\n", .stored),
-            Answer(
-                "a trailer that contradicts", chunked + "\n7\ncontent\n0\nContent-Length: 3\nETag: \"2\"\n\n",
-                .stored),
-            Answer(
-                "trailers without end", chunked + "\n7\ncontent\n0\n" + lines(400_000) + "\n",
-                .malformed),
-            Answer("chunks and a length", chunked + "Content-Length: 3\n\n7\ncontent\n0\n\n", .stored),
-            Answer(
-                "chunks and no length", chunked + "Content-Length: x\n\n7\ncontent\n0\n\n",
-                .malformed),
-            Answer("chunks with extensions", chunked + "\n7;a=\"b\"\ncontent\n0;c\n\n", .stored),
-            Answer("a chunk without a length", chunked + "\nxyz\ncontent\n0\n\n", .failedSomehow),
-            Answer(
-                "a chunk that is too long", chunked + "\nFFFFFFFFFFFFFFFFF\ncontent\n0\n\n", .failedSomehow),
-            Answer("chunks that end early", chunked + "\n7\ncontent\n", .failedSomehow),
-            Answer(
-                "a length that ends early", ok + "Content-Length: 9\n\ncontent",
-                .failed(.truncated(received: 7, announced: 9))),
-            Answer("more than announced", ok + "Content-Length: 7\n\ncontent and more", .stored),
-            Answer("one length twice", ok + "Content-Length: 7\nContent-Length: 7\n\ncontent", .stored),
-            Answer(
-                "two lengths", ok + "Content-Length: 7\nContent-Length: 8\n\ncontent",
-                .malformed),
-            Answer(
-                "two lengths in one field", ok + "Content-Length: 7, 8\n\ncontent",
-                .malformed),
-            Answer(
-                "a negative length", ok + "Content-Length: -7\n\ncontent", .malformed),
-            Answer("a signed length", ok + "Content-Length: +7\n\ncontent", .malformed),
-            Answer(
-                "a length in hexadecimal", ok + "Content-Length: 0x7\n\ncontent",
-                .malformed
-            ),
-            Answer(
-                "a length and more", ok + "Content-Length: 7 bytes\n\ncontent",
-                .malformed),
-            Answer("no length", ok + "\ncontent", .failed(.undelimitedBody)),
-            Answer(
-                "the longest length", ok + "Content-Length: 9223372036854775807\n\ncontent", .failedSomehow),
-            Answer(
-                "a longer length", ok + "Content-Length: 9223372036854775808\n\ncontent",
-                .malformed),
-            Answer(
-                "a far longer length", ok + "Content-Length: 99999999999999999999999999\n\n",
-                .malformed),
-            Answer("HTTP/1.0", "HTTP/1.0 200 OK\nContent-Length: 7\n\ncontent", .stored),
-            Answer("no HTTP", "content", .failedSomehow),
-            Answer("nothing", "", .failed(.connection(.connectionLost))),
-            Answer("half a head", "HTTP/1.1 200 OK\nContent-", .failedSomehow),
-            // Interim responses.
-            Answer("100 Continue", "HTTP/1.1 100 Continue\n\n" + whole, .stored),
-            Answer("102 Processing", "HTTP/1.1 102 Processing\nDate: x\n\n" + whole, .stored),
-            Answer(
-                "103 Early Hints", "HTTP/1.1 103 Early Hints\nLink: </a>\nContent-Length: 3\n\n" + whole,
-                .stored),
-            Answer(
-                "three interim responses", String(repeating: "HTTP/1.1 102 P\n\n", count: 3) + whole, .stored),
-            Answer(
-                "interim responses without end", String(repeating: "HTTP/1.1 102 P\n\n", count: 30_000),
-                .malformed),
-            Answer(
-                "101 Switching Protocols", "HTTP/1.1 101 S\nUpgrade: h2c\nConnection: Upgrade\n\n",
-                .failedSomehow
-            ),
-            // Fields.
-            Answer(
-                "Latin-1",
-                latin1(
-                    ok
-                        + "Content-Disposition: attachment; filename=\"café.mp3\"\nContent-Length: 7\n\ncontent"
-                ),
-                .stored),
-            Answer(
-                "UTF-8",
-                ok + "Content-Disposition: attachment; filename=\"café.mp3\"\nContent-Length: 7\n\ncontent",
-                .stored),
-            Answer("a continued field", ok + "X: a\n b\n\tc\nContent-Length: 7\n\ncontent", .stored),
-            Answer(
-                "a field without a colon", ok + "nonsense\nContent-Length: 7\n\ncontent",
-                .malformed),
-            Answer("a field without a name", ok + ": x\nContent-Length: 7\n\ncontent", .stored),
-            Answer("a NUL in a field", ok + "X: a\0b\nContent-Length: 7\n\ncontent", .failedSomehow),
-            Answer("line feeds alone", Data(whole.utf8), .stored),
-            Answer("no reason", "HTTP/1.1 200\nContent-Length: 7\n\ncontent", .stored),
-            Answer(
-                "a field without end", ok + "X: " + String(repeating: "x", count: 2_000_000), .failedSomehow),
-            Answer("fields without end", ok + lines(2_000_000) + "\n", .malformed),
-            Answer(
-                "a date of the server's clock",
-                "HTTP/1.1 503 X\nDate: Sun, 06 Nov 1994 08:49:37 GMT\nRetry-After: Sun, 06 Nov 1994 09:49:37 GMT\nContent-Length: 0\n\n",
-                .failed(.status(503, retryAfter: .seconds(3600)))),
-            Answer("cookies", ok + "Set-Cookie: a=b; Path=/\nContent-Length: 7\n\ncontent", .stored),
-            // Statuses.
-            Answer("201", "HTTP/1.1 201 X\nContent-Length: 7\n\ncontent", .status(201)),
-            Answer("203", "HTTP/1.1 203 X\nContent-Length: 7\n\ncontent", .status(203)),
-            Answer("300", "HTTP/1.1 300 X\nContent-Length: 7\n\ncontent", .status(300)),
-            Answer("204", "HTTP/1.1 204 No Content\n\n", .status(204)),
-            Answer(
-                "299", "HTTP/1.1 299 X\nContent-Length: 7\n\ncontent", .status(299)),
-            Answer("999", "HTTP/1.1 999 X\nContent-Length: 0\n\n", .status(999)),
-            Answer(
-                "a status of four digits", "HTTP/1.1 2000 X\nContent-Length: 7\n\ncontent", .failedSomehow),
-            Answer("a status of no digits", "HTTP/1.1 abc X\nContent-Length: 7\n\ncontent", .failedSomehow),
-            Answer(
-                "401",
-                "HTTP/1.1 401 X\nWWW-Authenticate: Digest realm=\"x\", nonce=\"y\"\nContent-Length: 0\n\n",
-                .status(401)),
-            Answer(
-                "407", "HTTP/1.1 407 X\nProxy-Authenticate: Basic\nContent-Length: 0\n\n",
-                .status(407)),
-            // Encodings.
-            Answer("an encoding that nobody asked for", encoded("br", text), .stored),
-            Answer("deflate", encoded("deflate", text), .stored),
-            Answer("an unknown encoding", encoded("x-bomb", text), .stored),
-            Answer("an encoding twice", encoded("gzip, gzip", text), .failed(.encoded("gzip, gzip"))),
-            Answer("identity", encoded("identity", text), .stored),
-            Answer("gzip that is none", encoded("gzip", text), .undecodable),
-            Answer(
-                "an archive that is declared as encoded", encoded("gzip", text, "application/x-gzip"), .stored
-            ),
-            Answer(
-                "a transfer coding of its own", ok + "Transfer-Encoding: gzip, chunked\n\n7\ncontent\n0\n\n",
-                .failed(.encoded("gzip, chunked"))),
-        ] + compressed
-
     private static let text = Data(body.utf8)
+
+    static let answers =
+        Answer.all(stored, .stored) + Answer.all(malformed, .malformed)
+        + Answer.all(failedSomehow, .failedSomehow)
+        + failed.flatMap { Answer.all([($0, $1)], .failed($2)) }
+        + [
+            Answer(
+                testDescription: "an encoding twice", bytes: encoded("gzip, gzip", text),
+                outcome: .failed(.encoded("gzip, gzip"))),
+            Answer(
+                testDescription: "an archive that is declared as encoded",
+                bytes: encoded("gzip", text, "application/x-gzip"), outcome: .stored),
+            Answer(testDescription: "line feeds alone", bytes: Data(whole.utf8), outcome: .stored),
+            Answer(
+                testDescription: "Latin-1",
+                bytes: Data("HTTP/1.1 200 OK\r\nContent-Disposition: attachment; filename=\"caf".utf8) + [
+                    0xE9
+                ]
+                    + bytes(".mp3\"\n" + rest), outcome: .stored),
+        ] + compressed
 
     /// - Parameter length: What is announced, if that is not the length of the body.
     private static func encoded(
         _ name: String, _ body: Data, _ type: String = "text/plain", length: Int? = nil
     ) -> Data {
-        let head =
-            "Content-Encoding: \(name)\nContent-Type: \(type)\nContent-Length: \(length ?? body.count)\n\n"
-        return Data((ok + head).replacing("\n", with: "\r\n").utf8) + body
+        bytes(
+            ok
+                + "Content-Encoding: \(name)\nContent-Type: \(type)\nContent-Length: \(length ?? body.count)\n\n"
+        )
+            + body
     }
 
     #if canImport(CPrefetchZlib)
         private static var compressed: [Answer] {
             let gzip = text.compressed()
-            var (wrongSum, wrongLength) = (gzip, gzip)
-            wrongSum[gzip.count - 5] ^= 1
-            wrongLength[gzip.count - 1] ^= 1
+            let members = text.prefix(3).compressed() + Data(text.dropFirst(3)).compressed()
             let chunks = chunked + "Content-Encoding: gzip\n\n\(String(gzip.count, radix: 16))\n"
-            let crlf = Data("\r\n".utf8)
-            return [
-                Answer("gzip", encoded("gzip", gzip), .stored),
-                Answer("GZip", encoded("GZip", gzip), .stored),
-                Answer("x-gzip", encoded("x-gzip", gzip), .stored),
-                Answer(
-                    "gzip in two members",
-                    encoded("gzip", text.prefix(3).compressed() + Data(text.dropFirst(3)).compressed()),
-                    .stored),
-                Answer(
-                    "gzip in chunks",
-                    Data(chunks.replacing("\n", with: "\r\n").utf8) + gzip + crlf + Data("0".utf8) + crlf
-                        + crlf,
-                    .stored),
-                Answer("gzip that ends early", encoded("gzip", gzip.dropLast(3)), .undecodable),
-                Answer("gzip without its checksum", encoded("gzip", gzip.dropLast(8)), .undecodable),
-                Answer("gzip with a wrong checksum", encoded("gzip", wrongSum), .undecodable),
-                Answer("gzip with a wrong length", encoded("gzip", wrongLength), .undecodable),
-                Answer("gzip and more", encoded("gzip", gzip + text), .undecodable),
-                Answer("gzip of nothing at all", encoded("gzip", Data()), .undecodable),
-                Answer(
-                    "zlib as gzip", encoded("gzip", text.compressed(Compressed.zlib)), .undecodable),
-                Answer(
+            let sent: [(String, Data, Outcome)] = [
+                ("gzip in two members", encoded("gzip", members), .stored),
+                ("gzip in chunks", bytes(chunks) + gzip + bytes("\n0\n\n"), .stored),
+                (
                     "gzip and a connection that ends early", encoded("gzip", gzip, length: gzip.count + 1),
-                    .failed(.connection(.connectionLost))),
-                Answer(
-                    "a bomb", encoded("gzip", Data(count: 32 << 20).compressed()), .failedSomehow),
-                Answer(
-                    "an archive", encoded("identity", text, "application/gzip"), .stored),
+                    .failed(.connection(.connectionLost))
+                ),
+                ("a bomb", encoded("gzip", Data(count: 32 << 20).compressed()), .failedSomehow),
+                ("gzip that ends early", encoded("gzip", gzip.dropLast(3)), .failed(.undecodable)),
+                ("gzip that is none", encoded("gzip", text), .failed(.undecodable)),
+                ("gzip of nothing at all", encoded("gzip", Data()), .failed(.undecodable)),
+                ("zlib as gzip", encoded("gzip", text.compressed(Compressed.zlib)), .failed(.undecodable)),
             ]
+            return sent.map { Answer(testDescription: $0, bytes: $1, outcome: $2) }
         }
     #else
         private static let compressed: [Answer] = []

@@ -77,29 +77,17 @@ import Testing
         #expect(server.requests.count == 4)
     }
 
-    @Test(arguments: [
-        ("http://example.org/x", "http://example.org"),
-        ("https://sub.example.org:8443/x", "https://sub.example.org:8443"),
-        ("http://127.0.0.2/x", "http://127.0.0.2"), ("ftp://127.0.0.1/x", "ftp://127.0.0.1"),
-    ])
-    func aRedirectToWhereNothingIsAllowedIsNotFollowed(target: String, origin: String) async throws {
-        let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": target]) }
-        let error = await cache.download(DownloadRequest(server.url())).error
-        guard case .redirect(let to)? = error?.reason else {
-            Issue.record("\(String(describing: error))"); return
-        }
-        #expect(to.hasPrefix(origin))
-    }
-
-    @Test(arguments: ["file:///etc/passwd", "javascript:alert(1)", "data:,x", "mailto:a@b"])
-    func aRedirectToNoServerIsNotFollowed(target: String) async throws {
-        let server = try HTTPTestServer { _ in TestAnswer(302, ["Location": target]) }
-        #expect(await cache.download(DownloadRequest(server.url())).error?.reason == .redirect(to: "nowhere"))
-    }
-
-    @Test func aRedirectWithoutAPlaceIsAnError() async throws {
-        let server = try HTTPTestServer { _ in TestAnswer(302) }
-        #expect(await cache.download(DownloadRequest(server.url())).error?.reason == .redirect(to: "nowhere"))
+    @Test(
+        arguments: [
+            ("http://example.org/x", "http://example.org"),
+            ("https://sub.example.org:8443/x", "https://sub.example.org:8443"),
+            ("http://127.0.0.2/x", "http://127.0.0.2"), ("ftp://127.0.0.1/x", "ftp://127.0.0.1"),
+            ("file:///etc/passwd", "nowhere"), ("javascript:alert(1)", "nowhere"), ("data:,x", "nowhere"),
+            ("mailto:a@b", "nowhere"), (nil, "nowhere"),
+        ] as [(String?, String)])
+    func aRedirectToWhereNothingIsAllowedIsNotFollowed(target: String?, origin: String) async throws {
+        let server = try HTTPTestServer { _ in TestAnswer(302, target.map { ["Location": $0] } ?? [:]) }
+        #expect(await cache.download(DownloadRequest(server.url())).error?.reason == .redirect(to: origin))
     }
 
     @Test func aSecureConnectionIsNotGivenUp() throws {
@@ -114,33 +102,26 @@ import Testing
     }
 
     @Test func whoMayBeAsked() throws {
-        func problem(_ text: String, _ configuration: DownloaderConfiguration) throws -> DownloadError.Reason?
-        {
-            let url = try #require(URL(string: text))
-            return configuration.problem(of: url)
-        }
         var configuration = DownloaderConfiguration(hosts: [
-            "example.org", "*.example.net", "127.0.0.1", "127.0.0.1.example.com",
+            "example.org", "*.example.net", "127.0.0.1", "127.0.0.1.example.com", "Bücher.example",
+            "*.日本.example",
         ])
-        #expect(try problem("https://example.org/a", configuration) == nil)
-        #expect(try problem("https://EXAMPLE.org:8443/a", configuration) == nil)
-        #expect(try problem("https://a.b.example.net/", configuration) == nil)
-        #expect(try problem("https://example.net/", configuration) == .hostNotAllowed)
-        #expect(try problem("https://badexample.net/", configuration) == .hostNotAllowed)
-        #expect(try problem("https://example.org.evil.example/", configuration) == .hostNotAllowed)
-        #expect(try problem("https://example.org@evil.example/", configuration) == .hostNotAllowed)
-        #expect(try problem("http://example.org/", configuration) == .insecure)
-        #expect(try problem("http://127.0.0.1/", configuration) == nil)
-        #expect(try problem("http://127.0.0.1.example.com/", configuration) == .insecure)
-        #expect(try problem("file:///etc/passwd", configuration) == .unsupportedURL)
-        #expect(try problem("ftp://example.org/", configuration) == .unsupportedURL)
+        for (text, problem) in [
+            ("https://example.org/a", nil), ("https://EXAMPLE.org:8443/a", nil),
+            ("https://a.b.example.net/", nil), ("https://example.net/", .hostNotAllowed),
+            ("https://badexample.net/", .hostNotAllowed),
+            ("https://example.org.evil.example/", .hostNotAllowed),
+            ("https://example.org@evil.example/", .hostNotAllowed), ("http://example.org/", .insecure),
+            ("http://127.0.0.1/", nil), ("http://127.0.0.1.example.com/", .insecure),
+            ("file:///etc/passwd", .unsupportedURL), ("ftp://example.org/", .unsupportedURL),
+            ("https://bücher.example/", nil), ("https://xn--bcher-kva.example/", nil),
+            ("https://a.日本.example/", nil), ("https://bucher.example/", .hostNotAllowed),
+        ] as [(String, DownloadError.Reason?)] {
+            let url = try #require(URL(string: text))
+            #expect(configuration.problem(of: url) == problem, "\(text)")
+        }
         configuration.allowsInsecureHTTP = true
-        #expect(try problem("http://example.org/", configuration) == nil)
-        configuration.hosts = ["Bücher.example", "*.日本.example"]
-        #expect(try problem("https://bücher.example/", configuration) == nil)
-        #expect(try problem("https://xn--bcher-kva.example/", configuration) == nil)
-        #expect(try problem("https://a.日本.example/", configuration) == nil)
-        #expect(try problem("https://bucher.example/", configuration) == .hostNotAllowed)
+        #expect(configuration.problem(of: URL(string: "http://example.org/")) == nil)
     }
 
     @Test func nobodyIsAskedWhoIsNotAllowed() async throws {

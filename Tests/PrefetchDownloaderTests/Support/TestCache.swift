@@ -185,6 +185,15 @@ extension DownloadOutcome {
     var error: DownloadError? {
         if case .failed(let error) = self { error } else { nil }
     }
+
+    var unmet: UnmetCondition? {
+        if case .postponed(let condition, _) = self { condition } else { nil }
+    }
+
+    /// What the volume lacks for it.
+    var neededBytes: Int64? {
+        if case .cache(.insufficientSpace(let needed, _))? = error?.reason { needed } else { nil }
+    }
 }
 
 extension Download {
