@@ -19,29 +19,14 @@ public struct Workload: Sendable {
 
     public var count: Int { file == nil ? contents.count : 1 }
 
-    public static func of(
-        _ material: Material, size: Int, count: Int, text: @autoclosure () throws -> TextCorpus
-    ) rethrows -> Workload {
-        switch material {
-        case .text: Workload(text: try text(), size: size, count: count)
-        case .incompressible: Workload(incompressibleOf: size, count: count)
-        }
-    }
-
-    /// Items cut from `text`, evenly spread over it.
-    public init(text: TextCorpus, size: Int, count: Int) {
-        self.init(
-            .text, size,
-            (0..<count).map { index in
-                let start = (text.bytes.count - size) / max(1, count) * index
-                return Array(text.bytes[start..<start + size])
-            })
-    }
-
-    /// Items of random bytes, the same in every run.
-    public init(incompressibleOf size: Int, count: Int) {
+    /// Items cut from `text`, evenly spread over it, or of random bytes, the same in every run.
+    public init(_ material: Material = .text, of text: TextCorpus, size: Int, count: Int) {
         var random = SplitMix64(seed: 0x5EED)
-        self.init(.incompressible, size, (0..<count).map { _ in random.bytes(size) })
+        let contents = (0..<count).map { index in
+            let start = (text.bytes.count - size) / max(1, count) * index
+            return material == .text ? Array(text.bytes[start..<start + size]) : random.bytes(size)
+        }
+        self.init(material, size, contents)
     }
 
     /// One item, whose content is written to a file. Text is repeated when there is less of it: LZ4 does not look back that far.

@@ -56,7 +56,7 @@ struct Suites {
         var comparisons: [Comparison] = []
         for material in materials {
             for size in sizes {
-                let workload = Workload.of(material, size: size << 10, count: items, text: text)
+                let workload = Workload(material, of: text, size: size << 10, count: items)
                 comparisons += try await race.run(
                     workload,
                     Job.allCases.map { job in step(job, of: workload, isReported: jobs.contains(job)) },
@@ -90,7 +90,7 @@ struct Suites {
 
     /// Text of 16 KiB, stored, read and opened by several tasks at once: how many items get done in a time.
     private func runTasks() async throws -> SuiteResult {
-        let workload = Workload(text: text, size: 16 << 10, count: items)
+        let workload = Workload(of: text, size: 16 << 10, count: items)
         var comparisons: [Comparison] = []
         for count in Self.taskCounts {
             let race = Race([.floor(of: count), .ours(of: count)], rounds: rounds.many, in: workspace)
@@ -107,7 +107,7 @@ struct Suites {
     }
 
     private func runDay() async throws -> SuiteResult {
-        let workload = Workload(text: text, size: Day.size, count: day.items)
+        let workload = Workload(of: text, size: Day.size, count: day.items)
         let comparisons = try await Race(daily, rounds: rounds.few, in: workspace).run(
             workload,
             [

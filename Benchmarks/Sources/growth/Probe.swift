@@ -97,7 +97,7 @@ struct Probe: AsyncParsableCommand {
 
     private func store(_ areas: StorageAreas) async throws -> [Metric: Double] {
         let workload = Workload(
-            text: try TextCorpus(), size: Self.storedSize, count: Self.warmUps + Self.stores)
+            of: try TextCorpus(), size: Self.storedSize, count: Self.warmUps + Self.stores)
         let metadata = try workload.contents.indices.map { try GrowthItem.measured(round, $0) }
         // The system calls that a store needs and no books kept, in the folders of the cache: what of a store grows because folders
         // do, whoever stores. The cache knows nothing of these files.

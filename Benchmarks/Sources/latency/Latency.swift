@@ -43,7 +43,7 @@ struct Latency: AsyncParsableCommand {
     }
 
     private func measure(in workspace: Workspace) async throws -> [Round] {
-        let workload = Workload(text: try TextCorpus(), size: 16 << 10, count: Reading.items)
+        let workload = Workload(of: try TextCorpus(), size: 16 << 10, count: Reading.items)
         return try await PrefetchCache.with(.container(at: workspace.makeFolder())) { small in
             try await PrefetchCache.with(.container(at: workspace.makeFolder())) { roomy in
                 try await PrefetchCache.with(.container(at: workspace.makeFolder())) { full in
