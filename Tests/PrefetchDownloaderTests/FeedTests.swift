@@ -128,11 +128,11 @@ private func server(varying: Bool = false) throws -> HTTPTestServer {
     /// One list of several sources, which exceeds the budget, and has a new item at each launch.
     @Test func roomIsNotMadeOfWhatComesNext() async throws {
         let server = try PrefetchDownloaderTests.server(varying: true)
-        let names = (1...800).map { "item-\($0)" }
+        let names = (1...400).map { "item-\($0)" }
         for number in 0..<3 {
             let launched = try await launch(
                 (0..<number).map { "new-\($0)" } + names, server, announced: false,
-                .descending, sources: 5, budget: .mebibytes(4))
+                .descending, sources: 5, budget: .mebibytes(2))
             #expect(launched.requests <= (number == 0 ? launched.cached.count + 24 : 24))
             #expect(launched.evicted <= 6)
         }
