@@ -27,22 +27,17 @@
     _Static_assert(__builtin_types_compatible_p(__typeof__(((structure *)0)->field), type),                        \
                    #structure "." #field " is no " #type)
 
-// Renaming, cloning
-VALUE(RENAME_EXCL, 4);
-VALUE(RENAME_SWAP, 2);
-VALUE(CLONE_NOFOLLOW, 1);
-VALUE(CLONE_NOOWNERCOPY, 2);
+// Constants that are called by their names alone, whatever their values.
+_Static_assert(
+    sizeof((const long[]){
+        RENAME_EXCL, RENAME_SWAP, CLONE_NOOWNERCOPY, F_PREALLOCATE, F_ALLOCATEALL, F_PEOFPOSMODE, F_GETPATH, F_FULLFSYNC,
+        F_BARRIERFSYNC, F_GETPROTECTIONCLASS, F_SETPROTECTIONCLASS, F_OFD_SETLK, AT_FDCWD, AT_EACCESS, AT_SYMLINK_NOFOLLOW,
+        AT_REMOVEDIR, O_NONBLOCK, O_NOFOLLOW, O_CREAT, O_EXCL, O_DIRECTORY, O_CLOEXEC, SEEK_HOLE, RLIMIT_NOFILE, LOCK_SH,
+        LOCK_EX, LOCK_NB, LOCK_UN, UF_NODUMP, SF_DATALESS, UTIME_OMIT, DT_UNKNOWN, DT_DIR, DT_REG, DT_LNK, EAGAIN, ENOTSUP,
+        ELOOP, EDQUOT, ESTALE, ECANCELED, ENOATTR, EOPNOTSUPP}) > 0,
+    "all are there");
 
 // Control of descriptors
-VALUE(F_PREALLOCATE, 42);
-VALUE(F_ALLOCATEALL, 4);
-VALUE(F_PEOFPOSMODE, 3);
-VALUE(F_GETPATH, 50);
-VALUE(F_FULLFSYNC, 51);
-VALUE(F_BARRIERFSYNC, 85);
-VALUE(F_GETPROTECTIONCLASS, 63);
-VALUE(F_SETPROTECTIONCLASS, 64);
-VALUE(F_OFD_SETLK, 90);
 SIZE(fstore_t, 32);
 FIELD(fstore_t, fst_flags, unsigned int);
 FIELD(fstore_t, fst_posmode, int);
@@ -50,36 +45,12 @@ FIELD(fstore_t, fst_offset, off_t);
 FIELD(fstore_t, fst_length, off_t);
 FIELD(fstore_t, fst_bytesalloc, off_t);
 
-// Opening and looking up
-VALUE(AT_FDCWD, -2);
-VALUE(AT_EACCESS, 0x10);
-VALUE(AT_SYMLINK_NOFOLLOW, 0x20);
-VALUE(AT_REMOVEDIR, 0x80);
-VALUE(O_NONBLOCK, 0x4);
-VALUE(O_NOFOLLOW, 0x100);
-VALUE(O_CREAT, 0x200);
-VALUE(O_EXCL, 0x800);
-VALUE(O_DIRECTORY, 0x100000);
-VALUE(O_CLOEXEC, 0x1000000);
-VALUE(SEEK_HOLE, 3);
 // The buffer of F_GETPATH.
 VALUE(MAXPATHLEN, 1024);
-VALUE(PATH_MAX, MAXPATHLEN);
-VALUE(NAME_MAX, 255);
-VALUE(RLIMIT_NOFILE, 8);
 FIELD(struct rlimit, rlim_cur, rlim_t);
 SIZE(rlim_t, 8);
 
-// Locks
-VALUE(LOCK_SH, 1);
-VALUE(LOCK_EX, 2);
-VALUE(LOCK_NB, 4);
-VALUE(LOCK_UN, 8);
-
 // Attributes of files
-VALUE(UF_NODUMP, 0x1);
-VALUE(SF_DATALESS, 0x40000000);
-VALUE(UTIME_OMIT, -2);
 SIZE(off_t, 8);
 SIZE(ino_t, 8);
 SIZE(dev_t, 4);
@@ -122,10 +93,6 @@ VALUE(S_IFSOCK, 0140000);
 FIELD(struct dirent, d_type, __uint8_t);
 FIELD(struct dirent, d_name, char[1024]);
 VALUE(offsetof(struct dirent, d_name), 21);
-VALUE(DT_UNKNOWN, 0);
-VALUE(DT_DIR, 4);
-VALUE(DT_REG, 8);
-VALUE(DT_LNK, 10);
 
 // Volumes: `statvfs` has too few bits for the blocks of a large one, `statfs` has not.
 SIZE(fsblkcnt_t, 4);
@@ -134,18 +101,6 @@ FIELD(struct statvfs, f_blocks, fsblkcnt_t);
 FIELD(struct statfs, f_bsize, uint32_t);
 FIELD(struct statfs, f_blocks, uint64_t);
 FIELD(struct statfs, f_bavail, uint64_t);
-
-// Errors
-VALUE(EDEADLK, 11);
-VALUE(EAGAIN, 35);
-VALUE(EWOULDBLOCK, EAGAIN);
-VALUE(ENOTSUP, 45);
-VALUE(ELOOP, 62);
-VALUE(EDQUOT, 69);
-VALUE(ESTALE, 70);
-VALUE(ECANCELED, 89);
-VALUE(ENOATTR, 93);
-VALUE(EOPNOTSUPP, 102);
 
 // Terminals, whose requests the overlay repeats.
 VALUE(TIOCGWINSZ, 0x40087468);

@@ -7,14 +7,10 @@ public struct compression_algorithm: RawRepresentable, Equatable, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-public var COMPRESSION_LZ4: compression_algorithm { compression_algorithm(0x100) }
 public var COMPRESSION_LZ4_RAW: compression_algorithm { compression_algorithm(0x101) }
 
 // size_t compression_encode_scratch_buffer_size(compression_algorithm algorithm);
 public func compression_encode_scratch_buffer_size(_ algorithm: compression_algorithm) -> Int { 0 }
-
-// size_t compression_decode_scratch_buffer_size(compression_algorithm algorithm);
-public func compression_decode_scratch_buffer_size(_ algorithm: compression_algorithm) -> Int { 0 }
 
 // size_t compression_encode_buffer(uint8_t * __restrict dst_buffer, size_t dst_size,
 //     const uint8_t * __restrict src_buffer, size_t src_size, void * __restrict __nullable scratch_buffer,

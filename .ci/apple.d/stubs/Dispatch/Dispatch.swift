@@ -5,13 +5,6 @@
 
 // class DispatchQueue : DispatchObject, @unchecked Sendable
 open class DispatchQueue: @unchecked Sendable {
-    // struct DispatchQoS : Equatable
-    // convenience init(label: String, qos: DispatchQoS = .unspecified, attributes: DispatchQueue.Attributes = [],
-    //     autoreleaseFrequency: DispatchQueue.AutoreleaseFrequency = .inherit, target: DispatchQueue? = nil)
-    public convenience init(
-        label: String, qos: DispatchQoS = .unspecified, attributes: Attributes = [], target: DispatchQueue? = nil
-    ) { fatalError() }
-
     // struct DispatchQueue.Attributes : OptionSet
     public struct Attributes: OptionSet, Sendable {
         public let rawValue: UInt64
@@ -29,12 +22,6 @@ open class DispatchQueue: @unchecked Sendable {
     //     execute work: @escaping @Sendable @convention(block) () -> Void)
     public func async(execute work: @escaping @Sendable @convention(block) () -> Void) { fatalError() }
 
-    // func asyncAfter(deadline: DispatchTime, qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
-    //     execute work: @escaping @Sendable @convention(block) () -> Void)
-    public func asyncAfter(
-        deadline: DispatchTime, execute work: @escaping @Sendable @convention(block) () -> Void
-    ) { fatalError() }
-
     // func sync<T>(execute work: () throws -> T) rethrows -> T
     public func sync<T>(execute work: () throws -> T) rethrows -> T { fatalError() }
 }
@@ -43,7 +30,6 @@ open class DispatchQueue: @unchecked Sendable {
 public struct DispatchQoS: Equatable, Sendable {
     // enum DispatchQoS.QoSClass
     public enum QoSClass: Sendable { case background, utility, `default`, userInitiated, userInteractive, unspecified }
-    public static let unspecified = DispatchQoS()
     public static let utility = DispatchQoS()
     public static let userInitiated = DispatchQoS()
     public static let background = DispatchQoS()
@@ -52,14 +38,11 @@ public struct DispatchQoS: Equatable, Sendable {
 // struct DispatchTime : Comparable
 public struct DispatchTime: Comparable, Sendable {
     public static func now() -> DispatchTime { fatalError() }
-    public static let distantFuture = DispatchTime()
     public static func < (a: DispatchTime, b: DispatchTime) -> Bool { fatalError() }
 }
 
 // func + (time: DispatchTime, interval: DispatchTimeInterval) -> DispatchTime
 public func + (time: DispatchTime, interval: DispatchTimeInterval) -> DispatchTime { fatalError() }
-// func + (time: DispatchTime, seconds: Double) -> DispatchTime
-public func + (time: DispatchTime, seconds: Double) -> DispatchTime { fatalError() }
 
 // enum DispatchTimeInterval : Equatable
 public enum DispatchTimeInterval: Equatable, Sendable {

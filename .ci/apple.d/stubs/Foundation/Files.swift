@@ -6,18 +6,13 @@ public struct URL: Hashable, Sendable, Codable, CustomStringConvertible {
 
     public init?(string: String) { return nil }
     public init?(string: String, relativeTo url: URL?) { return nil }
-    public init(fileURLWithPath path: String) {}
-    public init(fileURLWithPath path: String, isDirectory: Bool) {}
     public init(filePath path: String, directoryHint: DirectoryHint = .inferFromPath, relativeTo base: URL? = nil) {}
 
     public var absoluteString: String { "" }
     public var absoluteURL: URL { self }
     public var scheme: String? { nil }
-    public var host: String? { nil }
     public var port: Int? { nil }
     public var path: String { "" }
-    public var query: String? { nil }
-    public var fragment: String? { nil }
     public var isFileURL: Bool { false }
     public var lastPathComponent: String { "" }
     public var pathExtension: String { "" }
@@ -39,8 +34,6 @@ public struct URL: Hashable, Sendable, Codable, CustomStringConvertible {
     public func resourceValues(forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues { fatalError() }
     // mutating func setResourceValues(_ values: URLResourceValues) throws
     public mutating func setResourceValues(_ values: URLResourceValues) throws {}
-    // mutating func removeAllCachedResourceValues()
-    public mutating func removeAllCachedResourceValues() {}
 }
 
 // struct URLResourceKey : Hashable, Equatable, RawRepresentable, @unchecked Sendable
@@ -77,14 +70,11 @@ public struct URLComponents: Hashable, Sendable {
     public var user: String?
     public var password: String?
     public var host: String?
-    public var port: Int?
-    public var path = ""
     public var query: String?
     public var fragment: String?
     public var percentEncodedUser: String?
     public var percentEncodedPassword: String?
     public var url: URL? { nil }
-    public var string: String? { nil }
 }
 
 // @interface NSObject <NSObject>
@@ -95,7 +85,6 @@ open class NSObject: NSObjectProtocol {
 
 // class NSError : NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
 open class NSError: NSObject, Error, @unchecked Sendable {
-    public init(domain: String, code: Int, userInfo dict: [String: Any]? = nil) {}
     open var domain: String { "" }
     open var code: Int { 0 }
     open var userInfo: [String: Any] { [:] }
@@ -231,8 +220,6 @@ open class FileManager: NSObject {
         at url: URL, withIntermediateDirectories createIntermediates: Bool,
         attributes: [FileAttributeKey: Any]? = nil
     ) throws {}
-    open func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {}
-    open func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] { [:] }
 }
 
 // struct FileAttributeKey : Hashable, Equatable, RawRepresentable, @unchecked Sendable

@@ -13,17 +13,12 @@ public struct URLRequest: Hashable, Sendable {
     public var httpBody: Data?
     public var allHTTPHeaderFields: [String: String]?
     public var timeoutInterval: TimeInterval { get { 60 } set { fatalError() } }
-    public var cachePolicy: CachePolicy { get { fatalError() } set { fatalError() } }
-    // var httpBodyStream: InputStream? { get set }
-    // var allowsCellularAccess: Bool { get set }
-    public var allowsCellularAccess: Bool { get { true } set { fatalError() } }
     // var allowsExpensiveNetworkAccess: Bool { get set }   macOS 10.15, iOS 13
     public var allowsExpensiveNetworkAccess: Bool { get { true } set { fatalError() } }
     // var allowsConstrainedNetworkAccess: Bool { get set }   macOS 10.15, iOS 13
     public var allowsConstrainedNetworkAccess: Bool { get { true } set { fatalError() } }
     public func value(forHTTPHeaderField field: String) -> String? { nil }
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {}
-    public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {}
 }
 
 open class NSURLRequest: NSObject {
@@ -36,17 +31,10 @@ open class NSURLRequest: NSObject {
 // class URLResponse : NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 open class URLResponse: NSObject, @unchecked Sendable {
     open var url: URL? { nil }
-    open var expectedContentLength: Int64 { 0 }
-    open var mimeType: String? { nil }
-    open var suggestedFilename: String? { nil }
 }
 
 // class HTTPURLResponse : URLResponse, @unchecked Sendable
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-    // init?(url: URL, statusCode: Int, httpVersion HTTPVersion: String?, headerFields: [String : String]?)
-    public init?(url: URL, statusCode: Int, httpVersion HTTPVersion: String?, headerFields: [String: String]?) {
-        return nil
-    }
     open var statusCode: Int { 0 }
     // var allHeaderFields: [AnyHashable : Any] { get }
     open var allHeaderFields: [AnyHashable: Any] { [:] }
@@ -77,7 +65,6 @@ public struct URLError: Error, Sendable {
     }
     // enum URLError.NetworkUnavailableReason : Int   { case cellular, expensive, constrained }
     public enum NetworkUnavailableReason: Int, Sendable { case cellular, expensive, constrained }
-    public init(_ code: Code, userInfo: [String: Any] = [:]) {}
     public var code: Code { fatalError() }
     // var networkUnavailableReason: URLError.NetworkUnavailableReason? { get }
     public var networkUnavailableReason: NetworkUnavailableReason? { nil }
@@ -96,11 +83,6 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     open var urlCredentialStorage: URLCredentialStorage?
     open var requestCachePolicy: NSURLRequest.CachePolicy = .useProtocolCachePolicy
     open var httpMaximumConnectionsPerHost = 6
-    open var timeoutIntervalForRequest: TimeInterval = 60
-    open var timeoutIntervalForResource: TimeInterval = 60
-    open var httpAdditionalHeaders: [AnyHashable: Any]?
-    open var waitsForConnectivity = false
-    open var protocolClasses: [AnyClass]?
 }
 
 open class URLCache: NSObject {}
@@ -112,10 +94,6 @@ open class HTTPCookie: NSObject {
 
 // class OperationQueue : NSObject, ProgressReporting, @unchecked Sendable
 open class OperationQueue: NSObject, @unchecked Sendable {
-    open var maxConcurrentOperationCount: Int { get { 1 } set {} }
-    open var underlyingQueue: DispatchQueue? { get { nil } set {} }
-    // func addOperation(_ block: @escaping @Sendable () -> Void)
-    open func addOperation(_ block: @escaping @Sendable () -> Void) {}
 }
 
 // class URLSession : NSObject, @unchecked Sendable
@@ -129,20 +107,15 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegateQueue queue: OperationQueue? = nil
     ) {}
     open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
-    open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { fatalError() }
     open func finishTasksAndInvalidate() {}
-    open func invalidateAndCancel() {}
 }
 
 // class URLSessionTask : NSObject, NSCopying, ProgressReporting, @unchecked Sendable
 open class URLSessionTask: NSObject, @unchecked Sendable {
     open var taskIdentifier: Int { 0 }
     open var response: URLResponse? { nil }
-    open var originalRequest: URLRequest? { nil }
-    open var currentRequest: URLRequest? { nil }
     open var error: (any Error)? { nil }
     open var priority: Float { get { 0.5 } set {} }
-    open var taskDescription: String? { get { nil } set {} }
     open var delegate: (any URLSessionTaskDelegate)? { get { nil } set {} }
     open func resume() {}
     open func suspend() {}
@@ -151,9 +124,6 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
 
 // class URLSessionDataTask : URLSessionTask, @unchecked Sendable
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
-// class URLSessionDownloadTask : URLSessionTask, @unchecked Sendable
-open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
-
 // protocol URLSessionDelegate : NSObjectProtocol, Sendable. All requirements of these protocols are `optional`, which
 // takes Objective-C: here they have implementations instead.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
@@ -179,13 +149,6 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
     // optional func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
-}
-
-// protocol URLSessionDownloadDelegate : URLSessionTaskDelegate
-public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    // func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
-    func urlSession(
-        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 }
 
 extension URLSessionTaskDelegate {

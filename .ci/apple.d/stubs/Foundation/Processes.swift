@@ -6,7 +6,6 @@ open class FileHandle: NSObject, @unchecked Sendable {
     open class var standardInput: FileHandle { fatalError() }
     open class var standardOutput: FileHandle { fatalError() }
     open class var nullDevice: FileHandle { fatalError() }
-    public init(fileDescriptor fd: Int32, closeOnDealloc closeopt: Bool) {}
     public init(forWritingTo url: URL) throws {}
     open var fileDescriptor: Int32 { 0 }
     open var availableData: Data { Data() }
@@ -16,8 +15,6 @@ open class FileHandle: NSObject, @unchecked Sendable {
         set {}
     }
     open func write(_ data: Data) {}
-    open func write<T: DataProtocol>(contentsOf data: T) throws {}
-    open func readToEnd() throws -> Data? { nil }
     open func readDataToEndOfFile() -> Data { Data() }
     open func close() throws {}
 }
@@ -33,23 +30,9 @@ open class Pipe: NSObject, @unchecked Sendable {
 open class Thread: NSObject {
     // class func detachNewThread(_ block: @escaping @Sendable () -> Void)
     open class func detachNewThread(_ block: @escaping @Sendable () -> Void) {}
-    open class var isMainThread: Bool { true }
     open class func sleep(forTimeInterval ti: TimeInterval) {}
-    // convenience init(block: @escaping @Sendable () -> Void)
-    public convenience init(block: @escaping @Sendable () -> Void) { self.init() }
-    public override init() {}
     open var name: String?
-    open var qualityOfService: QualityOfService = .default
     open func start() {}
-}
-
-// enum QualityOfService : Int
-public enum QualityOfService: Int, Sendable {
-    case userInteractive = 0x21
-    case userInitiated = 0x19
-    case utility = 0x11
-    case background = 0x09
-    case `default` = -1
 }
 
 // class NSRecursiveLock : NSObject, NSLocking, @unchecked Sendable
@@ -120,11 +103,3 @@ open class NSCondition: NSObject, @unchecked Sendable {
         open func waitUntilExit() {}
     }
 #endif
-
-// class Bundle : NSObject, @unchecked Sendable
-open class Bundle: NSObject, @unchecked Sendable {
-    // class var main: Bundle { get }
-    open class var main: Bundle { Bundle() }
-    // var bundleIdentifier: String? { get }
-    open var bundleIdentifier: String? { nil }
-}

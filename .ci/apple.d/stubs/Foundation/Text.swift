@@ -8,9 +8,6 @@ public struct CharacterSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     public static var whitespaces: CharacterSet { fatalError() }
     public static var newlines: CharacterSet { fatalError() }
     public static var whitespacesAndNewlines: CharacterSet { fatalError() }
-    public static var urlPathAllowed: CharacterSet { fatalError() }
-    public static var urlQueryAllowed: CharacterSet { fatalError() }
-    public static var alphanumerics: CharacterSet { fatalError() }
     // Apple: struct CharacterSet : SetAlgebra, where Element is Unicode.Scalar
     public init(arrayLiteral elements: Unicode.Scalar...) {}
     public init(charactersIn string: String) {}
@@ -23,7 +20,6 @@ extension StringProtocol {
     public func replacingOccurrences<Target: StringProtocol, Replacement: StringProtocol>(
         of target: Target, with replacement: Replacement
     ) -> String { "" }
-    public func addingPercentEncoding(withAllowedCharacters allowedCharacters: CharacterSet) -> String? { nil }
     public var removingPercentEncoding: String? { nil }
     public func contains<T: StringProtocol>(_ other: T) -> Bool { false }
     public func range<T: StringProtocol>(of aString: T) -> Range<String.Index>? { nil }
@@ -37,7 +33,6 @@ extension String {
     public struct Encoding: Hashable, Sendable {
         public static let utf8 = Encoding()
         public static let ascii = Encoding()
-        public static let isoLatin1 = Encoding()
     }
     public init(format: String, _ arguments: any CVarArg...) { fatalError() }
     public init?(data: Data, encoding: Encoding) { return nil }
@@ -112,13 +107,9 @@ public struct NSRange: Hashable, Sendable {
     public init(location: Int, length: Int) { (self.location, self.length) = (location, length) }
 }
 
-// let NSNotFound: Int
-public let NSNotFound = Int.max
-
 // class NSTextCheckingResult : NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
 open class NSTextCheckingResult: NSObject, @unchecked Sendable {
     open var range: NSRange { fatalError() }
-    open var numberOfRanges: Int { 0 }
     open func range(at idx: Int) -> NSRange { fatalError() }
 }
 

@@ -29,20 +29,13 @@ public struct Data: Hashable, Sendable, Codable, RandomAccessCollection, Mutable
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
     }
-    public struct Base64DecodingOptions: OptionSet, Sendable {
-        public let rawValue: UInt
-        public init(rawValue: UInt) { self.rawValue = rawValue }
-    }
 
     public init() {}
     public init(count: Int) {}
     public init(capacity: Int) {}
-    public init(repeating repeatedValue: UInt8, count: Int) {}
     public init<S: Sequence>(_ elements: S) where S.Element == UInt8 {}
-    public init(bytes: UnsafeRawPointer, count: Int) {}
     public init(bytesNoCopy bytes: UnsafeMutableRawPointer, count: Int, deallocator: Deallocator) {}
     public init(contentsOf url: URL, options: ReadingOptions = []) throws {}
-    public init?(base64Encoded base64String: String, options: Base64DecodingOptions = []) { return nil }
     public init(from decoder: any Decoder) throws { fatalError() }
     public func encode(to encoder: any Encoder) throws { fatalError() }
 
@@ -57,7 +50,6 @@ public struct Data: Hashable, Sendable, Codable, RandomAccessCollection, Mutable
     public mutating func append(_ other: Data) {}
     public mutating func append(contentsOf bytes: [UInt8]) {}
     public mutating func append(_ bytes: UnsafePointer<UInt8>, count: Int) {}
-    public mutating func resetBytes(in range: Range<Int>) {}
     public struct SearchOptions: OptionSet, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -81,17 +73,10 @@ public struct Data: Hashable, Sendable, Codable, RandomAccessCollection, Mutable
 }
 
 public struct Date: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
-    public static let distantPast = Date()
-    public static let distantFuture = Date()
     public static var now: Date { Date() }
     public init() {}
     public init(timeIntervalSince1970: TimeInterval) {}
-    public init(timeIntervalSinceNow: TimeInterval) {}
-    public init(timeIntervalSinceReferenceDate: TimeInterval) {}
     public var timeIntervalSince1970: TimeInterval { 0 }
-    public var timeIntervalSinceNow: TimeInterval { 0 }
-    public func timeIntervalSince(_ date: Date) -> TimeInterval { 0 }
-    public func addingTimeInterval(_ timeInterval: TimeInterval) -> Date { self }
     public var description: String { "" }
     public static func < (one: Date, other: Date) -> Bool { fatalError() }
 
@@ -115,17 +100,13 @@ extension FormatStyle where Self == Date.ISO8601FormatStyle {
 
 public struct UUID: Hashable, Sendable, Codable {
     public init() {}
-    public init?(uuidString string: String) { return nil }
     public var uuidString: String { "" }
 }
 
 public struct TimeZone: Hashable, Sendable, Codable {
     public static var gmt: TimeZone { fatalError() }
     public static var current: TimeZone { fatalError() }
-    // func secondsFromGMT(for date: Date = Date()) -> Int
-    public func secondsFromGMT(for date: Date = Date()) -> Int { 0 }
     public init?(identifier: String) { return nil }
-    public init?(secondsFromGMT seconds: Int) { return nil }
 }
 
 public struct Locale: Hashable, Sendable, Codable {
@@ -183,7 +164,6 @@ open class ProcessInfo: @unchecked Sendable {
     public var environment: [String: String] { [:] }
     public var arguments: [String] { [] }
     public var processIdentifier: Int32 { 0 }
-    public var systemUptime: TimeInterval { 0 }
 
     // func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void)
     //     iOS 8.2, watchOS 2, visionOS 1; not of macOS

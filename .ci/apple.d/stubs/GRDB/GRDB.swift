@@ -10,11 +10,9 @@ public final class DatabaseQueue: @unchecked Sendable {
     }
     public func read<T>(_ value: (Database) throws -> T) throws -> T { fatalError() }
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T { fatalError() }
-    public func write<T>(_ updates: (Database) throws -> T) throws -> T { fatalError() }
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T { fatalError() }
     // Only compiled, as all of this.
     public func inDatabase<T>(_ updates: (Database) throws -> T) rethrows -> T { fatalError() }
-    public func interrupt() {}
     public func close() throws {}
 }
 
@@ -39,10 +37,10 @@ public final class Database {
     private init() {}
     public var sqliteConnection: OpaquePointer? { nil }
     public var changesCount: Int { 0 }
+    public var lastInsertedRowID: Int64 { 0 }
     public var totalChangesCount: Int { 0 }
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {}
     public func cachedStatement(sql: String) throws -> Statement { fatalError() }
-    public func makeStatement(sql: String) throws -> Statement { fatalError() }
     public func tableExists(_ name: String, in schemaName: String? = nil) throws -> Bool { fatalError() }
     public func inTransaction(
         _ kind: TransactionKind? = nil, _ operations: () throws -> TransactionCompletion
