@@ -93,7 +93,7 @@ extension timespec {
         }
 
         /// Darwin has no leases.
-        package func isBeingWritten(_: Descriptor) -> Bool? { nil }
+        package func isBeingWritten(_: Descriptor) throws(FileSystemError) -> Bool? { nil }
 
         /// The path of an open file (`fcntl` with `F_GETPATH`). To be used at once: it can change.
         package func path(of file: Descriptor) throws(FileSystemError) -> FilePath {
