@@ -111,6 +111,8 @@ import Testing
         request.intent = intent
         #expect(await finish(request, try response()).error == nil)
         #expect(!isThere)
+        // With the row of the item.
+        try await cache.cache.flush()
         #expect(try await cache.keptBytes() == 0)
     }
 

@@ -76,7 +76,7 @@ extension Engine {
         } catch {
             switch error {
             // What is cached can be listed without the ledger, as it can be read.
-            case .newerLedger, .database(name: "ledger", _): return listed
+            case .newerLedger, .database(name: "record", _): return listed
             default: throw error
             }
         }

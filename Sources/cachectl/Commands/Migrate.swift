@@ -88,9 +88,14 @@ struct Migrate: CacheCommand {
         let request = MigrationRequest(
             of: from, as: migratedRole, source: source ?? "", keyPrefix: keyPrefix, backup: backup?.policy)
         let log = Mutex<[MigratedFile]>([])
+        let progress = output.isQuiet ? nil : WorkProgress.onTerminal()
         let migrated = await result {
-            try await cache.migrate(request, dryRun: dryRun) { file in log.withLock { $0.append(file) } }
+            try await cache.migrate(request, dryRun: dryRun) { file in
+                progress?.show(file)
+                log.withLock { $0.append(file) }
+            }
         }
+        progress?.clear()
         let files = log.withLock(\.self)
         if !output.isJSON { try output.print(files.compactMap { line(of: $0, in: place) }) }
         // Even if the migration failed: some files were migrated before.

@@ -24,6 +24,10 @@ final class WorkProgress: Sendable {
         show("verifying", done, of: progress.totalBytes ?? Int64(progress.totalFiles))
     }
 
+    func show(_ file: MigratedFile) {
+        board.withLock { $0.draw([ProgressBoard.Job(label: file.path, text: "")]) }
+    }
+
     private func show(_ label: String, _ done: Int64, of total: Int64) {
         guard total > 0 else { return }
         board.withLock { $0.draw([ProgressBoard.Job(label: label, text: Bar.text(done, of: total))]) }
