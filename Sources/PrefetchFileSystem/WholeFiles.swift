@@ -1,11 +1,5 @@
 package import SystemPackage
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 extension FileSystem {
     /// Writes all of `bytes` at `offset`, in as many calls as the kernel needs.
     package func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Descriptor, at offset: Int64)
