@@ -138,11 +138,14 @@ final class UnfinishedStores: Sendable {
     /// - Throws: ``CacheError/closed``; the store is ended then.
     func add(_ store: sending any StoreUnderWay) throws(CacheError) -> UnfinishedStore {
         let store = UnfinishedStore(store)
-        let isOpen = state.withLock { state in
-            state.entries.removeAll { $0.store == nil }
+        // Those that are looked at leave the lock: one whose user drops it meanwhile ends with the last reference to it.
+        let (isOpen, others) = state.withLock { state in
+            let others = state.entries.compactMap(\.store)
+            state.entries = others.map(Entry.init)
             if !state.isClosed { state.entries.append(Entry(store: store)) }
-            return !state.isClosed
+            return (!state.isClosed, others)
         }
+        defer { withExtendedLifetime(others) {} }
         guard isOpen else {
             store.suspendOrCancel(because: .closed)
             throw .closed
